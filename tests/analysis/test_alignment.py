@@ -1,7 +1,5 @@
 """Common words of several tokenizers, by hand and for any cutting of any text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,14 +27,9 @@ def test_a_contraction_that_three_tokenizers_cut_their_own_way_is_one_word() -> 
         unit.label == label for units in alignment.units for unit, label in zip(units, alignment.labels, strict=True)
     )
     assert alignment.summary(["a", "b", "c"]) == ""
-
-
-def test_two_that_agree_keep_the_finer_words() -> None:
-    """WordPiece and BPE both cut after "don"; without the one that does not, that stays."""
+    # WordPiece and BPE both cut after "don"; without the one that does not, that stays.
     assert align([WORDPIECE, BPE]).labels == ("I", "don", "'t", "know")
-
-
-def test_pieces_and_tokens_per_word() -> None:
+    # Pieces and tokens per word.
     encodings = [WORDPIECE, BPE, UNIGRAM]
     alignment = align(encodings)
     assert tokens_by_word(alignment, encodings)[1] == (("don", "'", "t"), ("Ġdon", "'t"), ("▁don", "'", "t"))
@@ -46,27 +39,16 @@ def test_pieces_and_tokens_per_word() -> None:
     assert table.iloc[1].tolist() == ["don't", "don · ' · t", "Ġdon · 't", "▁don · ' · t"]
 
 
-def test_accents_that_one_model_strips_and_another_spells_in_bytes() -> None:
+def test_words_are_as_fine_as_the_coarsest_model_has_them() -> None:
     text = "Café über"
     stripped = encoding(text, [("cafe", 0, (0, 4)), ("uber", 1, (5, 9))])
-    in_bytes = encoding(
-        text,
-        [
-            ("Caf", 0, (0, 3)),
-            ("Ã", 0, (3, 4)),
-            ("©", 0, (3, 4)),
-            ("Ġ", 1, (5, 5)),
-            ("Ã", 1, (5, 6)),
-            ("¼", 1, (5, 6)),
-            ("ber", 1, (6, 9)),
-        ],
-    )
+    cafe = [("Caf", 0, (0, 3)), ("Ã", 0, (3, 4)), ("©", 0, (3, 4))]
+    uber = [("Ġ", 1, (5, 5)), ("Ã", 1, (5, 6)), ("¼", 1, (5, 6)), ("ber", 1, (6, 9))]
+    in_bytes = encoding(text, [*cafe, *uber])
     alignment = align([stripped, in_bytes])
     assert alignment.labels == ("Café", "über")
     assert ranges(alignment.units[1]) == [(1, 4), (4, 8)]
-
-
-def test_an_emoji_of_many_signs_and_many_tokens_is_one_word() -> None:
+    # An emoji of many signs and many tokens is one word.
     text = "a 👩‍🚀 b"  # woman, joiner, rocket: characters 2 to 5
     in_bytes = encoding(text, [("a", 0, (0, 1)), *[("?", 1, (2, 3))] * 4, *[("?", 1, (3, 5))] * 3, ("b", 2, (6, 7))])
     unknown = encoding(text, [("a", 0, (0, 1)), ("[UNK]", 1, (2, 5)), ("b", 2, (6, 7))])
@@ -74,17 +56,12 @@ def test_an_emoji_of_many_signs_and_many_tokens_is_one_word() -> None:
     alignment = align([in_bytes, unknown, in_parts])
     assert alignment.labels == ("a", "👩‍🚀", "b")
     assert [ranges(units)[1] for units in alignment.units] == [(2, 9), (2, 3), (2, 4)]
-
-
-def test_chinese_is_as_fine_as_the_coarsest_model_has_it() -> None:
+    # Chinese is as fine as the coarsest model has it.
     text = "我喜欢猫"
     by_sign = encoding(text, [(sign, place, (place, place + 1)) for place, sign in enumerate(text)])
     by_word = encoding(text, [("▁", 0, (0, 1)), ("我", 0, (0, 1)), ("喜欢", 1, (1, 3)), ("猫", 2, (3, 4))])
     assert align([by_sign, by_word]).labels == ("我", "喜欢", "猫")
-
-
-def test_words_that_overlap_without_nesting_become_one() -> None:
-    """One cuts ab|cd, the other a|bc|d: they agree at the ends only."""
+    # One cuts ab|cd, the other a|bc|d: they agree at the ends only.
     left = encoding("abcd", [("ab", 0, (0, 2)), ("cd", 1, (2, 4))])
     right = encoding("abcd", [("a", 0, (0, 1)), ("bc", 1, (1, 3)), ("d", 2, (3, 4))])
     assert align([left, right]).labels == ("abcd",)
@@ -110,10 +87,7 @@ def test_a_word_one_model_drops_goes_with_its_neighbour() -> None:
     alignment = align([whole_words(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
     assert alignment.labels == ("a", "☃ b")
     assert [ranges(units) for units in alignment.units] == [[(1, 2), (2, 4)], [(1, 2), (2, 3)]]
-
-
-def test_a_special_token_somebody_typed_belongs_to_no_word() -> None:
-    """WordPiece takes a typed [SEP] for the real one, the other model for three words."""
+    # WordPiece takes a typed [SEP] for the real one, the other model for three words.
     text = "a [SEP] b"
     taken = encoding(text, [("a", 0, (0, 1)), ("[SEP]", None, (2, 7)), ("b", 1, (8, 9))])
     spelled = encoding(
@@ -122,9 +96,7 @@ def test_a_special_token_somebody_typed_belongs_to_no_word() -> None:
     alignment = align([taken, spelled])
     assert alignment.labels == ("a", "[SEP] b")
     assert tokens_by_word(alignment, [taken, spelled])[1] == (("b",), ("[", "SEP", "]", "b"))
-
-
-def test_masks_that_are_written_differently_are_one_word() -> None:
+    # Masks that are written differently are one word.
     bert = encoding("a [MASK]", [("a", 0, (0, 1)), ("[MASK]", 1, (2, 8))])
     roberta = encoding("a <mask>", [("a", 0, (0, 1)), ("<mask>", 1, (2, 8))])
     assert align([bert, roberta]).labels == ("a", "[MASK]")
@@ -138,6 +110,14 @@ def test_pairs_are_aligned_text_by_text() -> None:
     assert alignment.segments == (0, 1)
     assert alignment.spans == ((0, 3), (0, 2))
     assert [ranges(units) for units in alignment.units] == [[(1, 3), (4, 5)], [(1, 2), (3, 5)]]
+    empty = replace(encoding("a b", []), n_dropped=2)
+    with pytest.raises(InvalidInput, match="No word of this text is seen in full by every model"):
+        align([whole_words("a b"), empty])
+    with pytest.raises(InvalidInput, match="different texts"):
+        align([whole_words("a b"), whole_words("a c")])
+    for number in (1, 5):
+        with pytest.raises(ValueError, match=f"got {number}"):
+            align([whole_words("a")] * number)
 
 
 def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_counted() -> None:
@@ -147,14 +127,9 @@ def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_cou
     assert alignment.labels == ("so", "very")  # "unhappy" is seen in part only
     assert alignment.n_beyond == (1, 2)
     assert alignment.n_dropped == (3, 0)
-    messages = alignment.summary(["Short", "Long"])
-    assert "For Short the text was cut, 3 tokens left out." in messages
-    assert "1 word of Short, 2 words of Long cannot be compared" in messages
-    assert "the 2 words that all models see in full" in messages
-
-
-def test_a_cut_between_words_keeps_the_last_one() -> None:
-    text = "so very unhappy now"
+    summary = alignment.summary(["Short", "Long"])
+    assert all(part in summary for part in ("3 tokens", "1 word of Short, 2 words of Long", "the 2 words"))
+    # A cut between words keeps the last one.
     cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7))]), n_dropped=4)
     both = align([cut, whole_words(text)])
     assert both.labels == ("so", "very")
@@ -162,25 +137,12 @@ def test_a_cut_between_words_keeps_the_last_one() -> None:
     same = align([cut, cut])
     assert same.labels == ("so", "very")
     assert same.n_beyond == (0, 0)
-
-
-def test_a_second_text_that_fell_off_whole_leaves_the_first() -> None:
+    # A second text that fell off whole leaves the first.
     long = encoding("a", [("a", 0, (0, 1))], [("b", 1, (0, 1))], "b")
     short = replace(encoding("a", [("a", 0, (0, 1))], [], "b"), n_dropped=1)
     alignment = align([long, short])
     assert alignment.labels == ("a",)
     assert alignment.n_beyond == (1, 0)
-
-
-def test_nothing_in_common_other_texts_and_other_numbers_are_refused() -> None:
-    empty = replace(encoding("a b", []), n_dropped=2)
-    with pytest.raises(InvalidInput, match="No word of this text is seen in full by every model"):
-        align([whole_words("a b"), empty])
-    with pytest.raises(InvalidInput, match="different texts"):
-        align([whole_words("a b"), whole_words("a c")])
-    for number in (1, 5):
-        with pytest.raises(ValueError, match=f"got {number}"):
-            align([whole_words("a")] * number)
 
 
 def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:

@@ -1,7 +1,5 @@
 """What tuning changed: heads, layers, and the plane, against values known by hand and other implementations."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest
@@ -31,52 +29,33 @@ def test_the_change_of_a_head_is_the_mean_divergence_of_its_rows() -> None:
         expected = np.mean([jensenshannon(a, b, base=2) ** 2 for a, b in rows])
         assert change[layer, head] == pytest.approx(expected, abs=1e-5)
     assert change_of_heads(before, before).max() == 0
-
-
-def test_heads_are_ranked_by_their_change_and_those_that_are_not_there_are_left_out() -> None:
+    # Heads are ranked by their change and those that are not there are left out.
     change = np.array([[0.1, 0.5], [0.5, np.nan]], dtype=np.float32)
     assert most_changed(change) == [(0, 1), (1, 0), (0, 0)]
-
-
-def test_runs_of_other_texts_are_refused() -> None:
     with pytest.raises(ValueError, match="the same tokens"):
         change_of_heads(run(0, n=4), run(0, n=5))
 
 
-def states(seed: int, n_texts: int = 6) -> list[HiddenStates]:
+def states(seed: int) -> list[HiddenStates]:
     rng = np.random.default_rng(seed)
-    return [
-        HiddenStates(
-            encoding=builders.encoding(["a"] * 4),
-            states=read_only(rng.normal(size=(3, 6, 5)).astype(np.float32)),
-        )
-        for _ in range(n_texts)
-    ]
+    vectors = rng.normal(size=(6, 3, 6, 5)).astype(np.float32)
+    return [HiddenStates(builders.encoding(["a"] * 4), read_only(of_text)) for of_text in vectors]
 
 
 def test_a_layer_that_was_only_turned_has_not_changed() -> None:
     before = states(0)
     turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 5)))
-    after = [
-        HiddenStates(encoding=part.encoding, states=read_only((3 * part.states @ turn + 1).astype(np.float32)))
-        for part in before
-    ]
+    after = [HiddenStates(part.encoding, read_only((3 * part.states @ turn + 1).astype(np.float32))) for part in before]
     np.testing.assert_allclose(cka_by_layer(before, after), 1, atol=1e-5)
     others = cka_by_layer(before, states(7))
     assert others.max() < 0.5
-
-
-def test_special_tokens_do_not_count_for_the_layers() -> None:
+    # Special tokens do not count for the layers.
     before, after = states(0), states(0)
-    changed = []
-    for part in after:
-        vectors = part.states.copy()
-        vectors[:, [0, -1]] += 100
-        changed.append(HiddenStates(encoding=part.encoding, states=read_only(vectors)))
+    special = np.array([100, 0, 0, 0, 0, 100], dtype=np.float32)[:, None]
+    changed = [HiddenStates(part.encoding, read_only(part.states + special)) for part in after]
     np.testing.assert_allclose(cka_by_layer(before, changed), 1, atol=1e-6)
 
-
-def test_how_far_vectors_have_turned() -> None:
+    # How far vectors have turned.
     def of(*vectors: tuple[float, float]) -> HiddenStates:
         return HiddenStates(builders.encoding(["a"]), read_only(np.array([vectors], dtype=np.float32)))
 

@@ -1,7 +1,5 @@
 """Training's corruption: rates over many draws, what is never chosen; masks that stay where the text is edited."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import builders
@@ -40,21 +38,14 @@ def test_the_rates_over_many_draws_are_berts() -> None:
     assert kinds["masked"] / chosen == pytest.approx(0.8, abs=0.021)
     assert kinds["random"] / chosen == pytest.approx(0.1, abs=0.016)
     assert kinds["kept"] / chosen == pytest.approx(0.1, abs=0.016)
-
-
-def test_every_token_is_chosen_equally_often() -> None:
+    # Every token is chosen equally often.
     counts = Counter(p for seed in range(2000) for p in corrupt(TWENTY, VOCABULARY, Recipe(seed=seed)).positions)
     assert set(counts) == set(range(1, 21))
     assert min(counts.values()) > 300 - 4 * 16  # mean 300, standard deviation 16
     assert max(counts.values()) < 300 + 4 * 16
-
-
-def test_a_seed_draws_the_same_and_another_differs() -> None:
     assert corrupt(TWENTY, VOCABULARY, Recipe(seed=5)) == corrupt(TWENTY, VOCABULARY, Recipe(seed=5))
     assert len({corrupt(TWENTY, VOCABULARY, Recipe(seed=seed)).positions for seed in range(9)}) > 1
-
-
-def test_all_masked_all_kept_and_at_least_one() -> None:
+    # All masked, all kept, and at least one.
     assert corrupt(TWENTY, VOCABULARY, Recipe(rate=1, masked=1, random=0)).ids[1:-1] == (MASK,) * 20
     assert corrupt(TWENTY, VOCABULARY, Recipe(rate=1, masked=0, random=0)).ids == TWENTY.ids
     assert len(corrupt(encoding(["one"]), VOCABULARY, Recipe(rate=0.01)).positions) == 1
@@ -65,14 +56,19 @@ def test_typed_masks_are_left_alone() -> None:
     assert corrupt(text, VOCABULARY, Recipe(rate=1)).positions == (2,)
     with pytest.raises(InvalidInput, match="No word is left"):
         corrupt(encoding(["a"], [MASK]), VOCABULARY, Recipe())
-
-
-def test_shares_that_make_no_sense() -> None:
     for rate in (0, 1.5):
         with pytest.raises(InvalidInput, match="cannot be chosen"):
             Recipe(rate=rate)
     with pytest.raises(InvalidInput, match="more than the chosen"):
         Recipe(masked=0.8, random=0.3)
+    # Tokens and their characters.
+    text = encoding(["The", "cat", "sat"])
+    assert characters(text, [2]) == (4, 5, 6)
+    assert tokens_over(text, [5]) == (2,)
+    assert tokens_over(text, [3]) == ()  # the space
+    assert tokens_over(text, characters(text, [1, 3])) == (1, 3)
+    for case, (before, after, positions, expected) in MOVED.items():
+        assert moved(before, after, positions) == expected, case
 
 
 def test_each_fate_changes_one_token_at_most() -> None:
@@ -96,17 +92,3 @@ MOVED = {
     "emptied": ("abc", "", [1], ()),
     "repeated letters": ("aaa", "aaaa", [2], (2,)),
 }
-
-
-@pytest.mark.parametrize("case", MOVED)
-def test_positions_move_with_an_edit(case: str) -> None:
-    before, after, positions, expected = MOVED[case]
-    assert moved(before, after, positions) == expected
-
-
-def test_tokens_and_their_characters() -> None:
-    text = encoding(["The", "cat", "sat"])
-    assert characters(text, [2]) == (4, 5, 6)
-    assert tokens_over(text, [5]) == (2,)
-    assert tokens_over(text, [3]) == ()  # the space
-    assert tokens_over(text, characters(text, [1, 3])) == (1, 3)

@@ -1,7 +1,5 @@
 """Jensen-Shannon divergence of heads: by hand, against SciPy, and which heads are found to match."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest
@@ -43,14 +41,7 @@ def test_two_by_two_by_hand() -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.integers(1, 5),
-    st.integers(1, 5),
-    st.integers(1, 9),
-    st.integers(1, 12),
-    st.integers(0, 2**32 - 1),
-    st.booleans(),
-)
+@given(*(st.integers(1, most) for most in (5, 5, 9, 12)), st.integers(0, 2**32 - 1), st.booleans())
 def test_equals_scipy(heads_a: int, heads_b: int, m: int, k: int, seed: int, holes: bool) -> None:
     a, b = maps(heads_a, m, k, seed=seed), maps(heads_b, m, k, seed=seed + 1)
     if holes:  # as in a window or under a causal mask, where weights are 0 exactly
@@ -111,31 +102,21 @@ def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
     assert [match.divergence for match in matches] == sorted(actual.min(axis=1).tolist())
     assert best_matches(actual, 3, 2, k=2) == matches[:2]
     np.testing.assert_array_equal(head_matrix(Weights(b), Weights(a), alignment, 1, 0), actual.T)
-
-
-def test_the_table_counts_from_one() -> None:
     table = matches_table([Match(0.25, 1, 0, 3, 1)], ("BERT", "TinyBERT"))
     assert table.to_dict("records") == [
         {"BERT: layer": 2, "BERT: head": 1, "TinyBERT: layer": 4, "TinyBERT: head": 2, "divergence (bits)": 0.25}
     ]
 
 
-@pytest.mark.parametrize(
-    ("n_a", "n_b", "expected"),
-    [
-        (12, 12, list(range(12))),
-        (12, 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]),
-        (6, 12, [0, 2, 4, 7, 9, 11]),
-        (3, 4, [0, 2, 3]),  # 1.5 goes up, as does every half
-        (4, 1, [0, 0, 0, 0]),
-        (1, 4, [3]),
-    ],
-)
-def test_layers_match_by_relative_depth(n_a: int, n_b: int, expected: list[int]) -> None:
-    assert [matching_layer(layer, n_a, n_b) for layer in range(n_a)] == expected
+def test_layers_match_by_relative_depth() -> None:
+    def matching(n_a: int, n_b: int) -> list[int]:
+        return [matching_layer(layer, n_a, n_b) for layer in range(n_a)]
 
-
-def test_what_does_not_fit_is_refused() -> None:
+    assert matching(12, 12) == list(range(12))
+    assert matching(12, 6) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert matching(6, 12) == [0, 2, 4, 7, 9, 11]
+    assert matching(3, 4) == [0, 2, 3]  # 1.5 goes up, as does every half
+    assert (matching(4, 1), matching(1, 4)) == ([0] * 4, [3])
     with pytest.raises(ValueError, match="not on the same words"):
         jensen_shannon(maps(2, 3, 4), maps(2, 4, 5))
     with pytest.raises(ValueError, match="layer 3 of 3"):

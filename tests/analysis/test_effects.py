@@ -1,7 +1,5 @@
 """What changed runs did to an answer, by numbers known by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -35,6 +33,14 @@ def test_every_measure() -> None:
     assert lost(EFFECTS, "bits") == pytest.approx([1, 0])
     assert lost(EFFECTS, "difference") == pytest.approx([1.5, 0])
     assert lost(EFFECTS, "divergence") == pytest.approx([1, 0])
+    assert recovered(EFFECTS, "bits") == pytest.approx([0.5, 0])
+    assert recovered(EFFECTS, "difference") == pytest.approx([1.5 / 4, 0])
+    assert np.isnan(recovered(replace(EFFECTS, other=EFFECTS.untouched), "bits")).all()
+    with pytest.raises(ValueError, match="no other run"):
+        recovered(replace(EFFECTS, other=None), "bits")
+    assert [same_answer(EFFECTS, reading) for reading in EFFECTS.readings] == [False, True]
+    with pytest.raises(ValueError, match="second answer"):
+        measured(reading(0.5, foil=None), "difference")
 
 
 def test_all_tokens_of_two_words_are_cut() -> None:
@@ -43,20 +49,3 @@ def test_all_tokens_of_two_words_are_cut() -> None:
     assert cut([(two, entry), (entry, entry)], 5, 0) == Change(
         edges=(Edge(2, 1, 5, 0), Edge(3, 1, 5, 0), Edge(1, 1, 5, 0))
     )
-
-
-def test_recovered_is_the_share_of_the_way() -> None:
-    assert recovered(EFFECTS, "bits") == pytest.approx([0.5, 0])
-    assert recovered(EFFECTS, "difference") == pytest.approx([1.5 / 4, 0])
-    assert np.isnan(recovered(replace(EFFECTS, other=EFFECTS.untouched), "bits")).all()
-    with pytest.raises(ValueError, match="no other run"):
-        recovered(replace(EFFECTS, other=None), "bits")
-
-
-def test_an_answer_is_the_same_if_it_comes_first() -> None:
-    assert [same_answer(EFFECTS, reading) for reading in EFFECTS.readings] == [False, True]
-
-
-def test_a_difference_needs_two_answers() -> None:
-    with pytest.raises(ValueError, match="second answer"):
-        measured(reading(0.5, foil=None), "difference")

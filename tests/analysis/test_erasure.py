@@ -1,7 +1,5 @@
 """What hiding a word does to a guess: which words can be hidden, the effect in bits, its order."""
 
-from __future__ import annotations
-
 import math
 
 import builders
@@ -31,13 +29,7 @@ def test_words_with_a_mask_and_special_tokens_stay() -> None:
     assert [unit.label for unit in erasable(WORDS, [])] == ["unbelievable", "cat"]
     assert [unit.label for unit in erasable(WORDS, [3])] == ["cat"]
     assert erasable(WORDS, [1, 4]) == ()
-
-
-def test_a_word_is_hidden_whole() -> None:
     assert each_hidden(WORDS[1:]) == (Change(hidden=(1, 2, 3)), Change(hidden=(4,)))
-
-
-def test_the_effect_is_what_one_token_loses() -> None:
     effects = hidden((0.125, 0.5)), hidden((1.0, 0.125))
     erased = erasures(WORDS[1:], effects, GUESS)
     assert [(entry.before, entry.after) for entry in erased] == [(0.5, pytest.approx(0.125)), (0.5, 1.0)]
@@ -47,12 +39,7 @@ def test_the_effect_is_what_one_token_loses() -> None:
     assert [entry.bits for entry in erasures(WORDS[1:], effects, OTHER)] == pytest.approx([-1, 1])
     with pytest.raises(ValueError, match="zip"):
         erasures(WORDS[1:], [], GUESS)
-
-
-def test_the_largest_effects_come_first_whatever_their_direction() -> None:
     effects = [Erasure(WORDS[2], 0.5, after, GUESS) for after in (0.4, 1.0, 0.01, 0.5)]
     assert [entry.after for entry in ranked(effects)] == [0.01, 1.0, 0.4, 0.5]
-
-
-def test_a_probability_that_rounds_to_nothing_has_an_effect_that_can_be_drawn() -> None:
+    # A probability that rounds to nothing has an effect that can be drawn.
     assert 50 < Erasure(WORDS[2], 0.5, 0.0, GUESS).bits < 110

@@ -1,7 +1,5 @@
 """Rankings of words and what hiding them does, by hand and against scipy."""
 
-from __future__ import annotations
-
 import math
 
 import builders
@@ -27,6 +25,10 @@ def test_a_word_has_what_its_tokens_have_together() -> None:
     assert explanations.by_word(actual, units).tolist() == [3, -0.5]
     with pytest.raises(ValueError, match="read-only"):
         actual.scores[0] = 1
+    # A mark by itself is no word.
+    encoding = builders.encoding(["don't", ",", "3", "%", "“", "été", "."])
+    units = [unit for unit in word_units(encoding) if not unit.special]
+    assert explanations.ranked_words(units) == (0, 2, 5)
 
 
 def test_words_go_and_come_in_the_order_of_their_scores() -> None:
@@ -35,10 +37,9 @@ def test_words_go_and_come_in_the_order_of_their_scores() -> None:
     assert explanations.steps(ranked, "deletion") == [(), (1,), (0, 1), (0, 1, 2), (0, 1, 2, 3)]
     assert explanations.steps(ranked, "insertion") == [(0, 1, 2, 3), (0, 2, 3), (2, 3), (3,), ()]
     assert explanations.needed([(1, 0), (0, 1)]) == [(), (0,), (1,), (0, 1)]
-
-
-def test_areas_by_hand() -> None:
-    """Two words; hiding the first halves P, hiding both leaves a tenth of it."""
+    drawn = explanations.random_orders(5, 3)
+    assert drawn == explanations.random_orders(5, 3)
+    assert all(sorted(entry) == list(range(5)) for entry in drawn)
     probabilities = {(): 0.8, (0,): 0.4, (1,): 0.8, (0, 1): 0.08}
     deletion = explanations.curve((0, 1), "deletion", probabilities)
     assert deletion == pytest.approx([1, 0.5, 0.1])
@@ -48,6 +49,12 @@ def test_areas_by_hand() -> None:
     assert explanations.area(insertion) == pytest.approx((0.55 + 1) / 2)
     worse = explanations.curve((1, 0), "deletion", probabilities)
     assert explanations.area(worse) > explanations.area(deletion)
+    words = [Unit(str(at), start, stop, 0, False) for at, (start, stop) in
+             enumerate([(1, 2), (2, 3), (3, 5), (5, 6), (7, 8), (8, 9)])]  # fmt: skip
+    near = explanations.nearness(words, 6)
+    assert near.tolist() == [-4, -3, -2, -1, -1, -2]
+    assert explanations.order(near) == (3, 4, 2, 5, 1, 0)  # of two equally far the earlier one
+    assert explanations.order(explanations.nearness(words, 9)) == (5, 4, 3, 2, 1, 0)
 
 
 def test_tau_is_scipys() -> None:
@@ -64,22 +71,6 @@ def test_tau_is_scipys() -> None:
     assert actual[0, 1] == pytest.approx(sum(signs) / len(pairs))  # without ties
 
 
-def test_a_mark_by_itself_is_no_word() -> None:
-    encoding = builders.encoding(["don't", ",", "3", "%", "“", "été", "."])
-    units = [unit for unit in word_units(encoding) if not unit.special]
-    assert explanations.ranked_words(units) == (0, 2, 5)
-
-
-def test_nearness_counts_words() -> None:
-    """The mask is token 6 of [CLS], five words, one of them of two tokens, the mask, two words; and 9 is the end."""
-    words = [Unit(str(at), start, stop, 0, False) for at, (start, stop) in
-             enumerate([(1, 2), (2, 3), (3, 5), (5, 6), (7, 8), (8, 9)])]  # fmt: skip
-    near = explanations.nearness(words, 6)
-    assert near.tolist() == [-4, -3, -2, -1, -1, -2]
-    assert explanations.order(near) == (3, 4, 2, 5, 1, 0)  # of two equally far the earlier one
-    assert explanations.order(explanations.nearness(words, 9)) == (5, 4, 3, 2, 1, 0)
-
-
 def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
     """Sentences differ much more than methods do, so a small difference is seen in pairs alone."""
     base = np.linspace(0.1, 0.9, 30)
@@ -91,7 +82,6 @@ def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
     assert (best.method, near.method, near.above) == ("m", "near", None)
     assert (best.n, near.n) == (30, 31)
     assert best.median == pytest.approx(np.median([part["m", "deletion"] for part in actual]))
-    assert best.above is not None
     assert best.above.value == pytest.approx(-0.1)
     assert best.above.low > -0.12
     assert best.above.high < -0.08
@@ -109,12 +99,9 @@ def test_a_few_sentences_of_low_probability_make_the_mean_and_no_more() -> None:
     inserted, near, deleted = (table[key] for key in (("m", "insertion"), ("near", "insertion"), ("m", "deletion")))
     assert inserted.mean.value == pytest.approx(2.33)
     assert (inserted.median, inserted.exceeds_one, near.exceeds_one) == (pytest.approx(0.4), pytest.approx(0.2), 0)
-    assert inserted.above is not None
     assert inserted.above.value == pytest.approx(1.83)
-    assert inserted.better is not None
     assert inserted.better.value == pytest.approx(0.25)  # two of ten, and an equal one as half
     assert f"{inserted.better:.0%}".startswith("25% (")
-    assert deleted.better is not None
     assert deleted.better.value == 1  # less is better
     assert near.better is None
 
@@ -127,9 +114,3 @@ def test_intervals_hold_the_mean_and_shrink() -> None:
     assert few.high - few.low > 3 * (many.high - many.low)
     with pytest.raises(ValueError, match="no value"):
         explanations.mean([])
-
-
-def test_random_orders_are_always_the_same() -> None:
-    drawn = explanations.random_orders(5, 3)
-    assert drawn == explanations.random_orders(5, 3)
-    assert all(sorted(entry) == list(range(5)) for entry in drawn)

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from typing import Any
+from itertools import product
 
 import builders
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas._libs.parsers import STR_NA_VALUES
 from strategies import FILTERS
 
 from analysis.export import _MISSING, Origin, named, origin_of, read_table, table_to_csv, to_csv, to_npz, unmarked
@@ -35,23 +36,12 @@ def texts_of(column: pd.Series) -> list[str]:
     return ["" if pd.isna(cell) else unmarked(str(cell)) for cell in column]
 
 
-AWKWARD = [
-    "=1+1",
-    "+2",
-    "-",
-    "@SUM(A1)",
-    "'=1",
-    "'",
-    "null",
-    "007",
-    "##ing",
-    'say "hi"',
-    "a,b",
-    "a;b",
-    "\t",
-    "猫",
-    "",
-]
+def rows_of(data: bytes, separator: str = ",") -> list[list[str]]:
+    """As a spreadsheet reads a CSV."""
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=separator))
+
+
+AWKWARD = ["=1+1", "+2", "-", "@SUM(A1)", "'=1", "'", "null", "007", "##ing", 'say "hi"', "a,b", "a;b", "\t", "猫", ""]
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
@@ -92,17 +82,9 @@ def test_the_file_says_what_it_shows() -> None:
         *("query", "query_token", "key", "key_token", "weight"),
     ]
     assert len(table) == 4 * 2
-    for column, value in {
-        "model": "test/model",
-        "revision": "abc123",
-        "counted_from": 1,
-        "layer": 3,
-        "head": 5,
-        "how": "each",
-        "measure": "value-weighted",
-        "filter": '{"direction": "A->B", "top_k": 3}',
-    }.items():
-        assert set(table[column]) == {value}, column
+    same = ["test/model", "abc123", 1, "", 3, 5, "each", "value-weighted", '{"direction": "A->B", "top_k": 3}']
+    for column, value in zip(table.columns, same, strict=False):
+        assert column == "part" or set(table[column]) == {value}, column
 
     with np.load(io.BytesIO(to_npz(seen, origin, encoding)), allow_pickle=False) as archive:
         assert (str(archive["model"]), str(archive["revision"])) == ("test/model", "abc123")
@@ -111,22 +93,20 @@ def test_the_file_says_what_it_shows() -> None:
         assert (str(archive["text"]), str(archive["text_pair"])) == ("the cat", "sat")
 
 
-@pytest.mark.parametrize(
-    ("heads", "layer", "head"),
-    [
+def test_heads_put_together_are_all_named() -> None:
+    seen = apply_filter(make_encoding(["a", "b"]), builders.random_maps(0, 5, 5), Filter())
+    for heads, layer, head in (
         ([(0, 0)], "1", "1"),
-        ([(layer, head) for layer in range(6) for head in range(12)], "1 to 6", "1 to 12"),
+        (list(np.ndindex(6, 12)), "1 to 6", "1 to 12"),
         ([(3, 0), (3, 1), (3, 7)], "4", "1 to 2, 8"),
         ([(0, 2), (4, 1)], "1, 5", "L1H3 L5H2"),
-    ],
-)
-def test_heads_put_together_are_all_named(heads: Any, layer: str, head: str) -> None:
-    encoding = make_encoding(["a", "b"])
-    seen = apply_filter(encoding, builders.random_maps(0, 5, 5), Filter())
-    table = read(to_csv(seen, Origin(model=INFO, heads=tuple(heads), how="mean")))
-    assert set(table["layer"].astype(str)) == {layer}
-    assert set(table["head"].astype(str)) == {head}
-    assert set(table["how"]) == {"mean"}
+    ):
+        table = read(to_csv(seen, Origin(model=INFO, heads=tuple(heads), how="mean")))
+        columns = {name: set(table[name].astype(str)) for name in ("layer", "head", "how")}
+        assert columns == {"layer": {layer}, "head": {head}, "how": {"mean"}}
+    seen = apply_filter(make_encoding(["a", "b"]), builders.random_maps(0, 2, 5, 5), Filter())
+    with pytest.raises(ValueError, match="2 matrices do not fit 1 heads"):
+        to_csv(seen, Origin(model=INFO, heads=((0, 0),)))
 
 
 def test_cross_attention_is_saved_with_both_texts() -> None:
@@ -147,52 +127,31 @@ def test_cross_attention_is_saved_with_both_texts() -> None:
         assert [archive["source_tokens"][place].item() for place in places] == list(seen.key_labels)
 
 
-def test_as_many_matrices_as_heads() -> None:
-    seen = apply_filter(make_encoding(["a", "b"]), builders.random_maps(0, 2, 5, 5), Filter())
-    with pytest.raises(ValueError, match="2 matrices do not fit 1 heads"):
-        to_csv(seen, Origin(model=INFO, heads=((0, 0),)))
-
-
 def test_no_cell_starts_a_formula() -> None:
     words = ["=1+1", "+A1", "-1+1", "@A1", "\t=1", "\r=1", " =1", "＝1", "'=1", "'s", "fine=1", "-", "=", "->", "-0.5"]
     data = table_to_csv(pd.DataFrame({"=evil": words, "score": np.float32(-0.5)}))
     assert data.startswith(b"\xef\xbb\xbf")  # so that Excel reads it as UTF-8
-    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    rows = rows_of(data)
     assert rows[0] == ["'=evil", "score"]
     assert [row[0] for row in rows[1:]] == [
         *("'=1+1", "'+A1", "'-1+1", "'@A1", "\t'=1", "\r'=1", "' =1", "'＝1", "''=1"),
         *("'s", "fine=1", "-", "=", "->", "-0.5"),
     ]
     assert {row[1] for row in rows[1:]} == {"-0.5"}  # numbers stay numbers
-
-
-@pytest.mark.parametrize(
-    "unseen", ["\u200b", "\ufeff", "\0", "\u2060", "\xad", "\u202e", "\u180e", "\u3164", ' \u200b"\0']
-)
-def test_what_is_not_seen_hides_no_formula(unseen: str) -> None:
-    """Programs that read a file may drop it, and then see a formula."""
-    words = [f"{unseen}=1+1", f"{unseen}@SUM(A1)", f"'{unseen}=1", f"{unseen}word", unseen + "-"]
-    table = pd.DataFrame({"text": words, "n": 1})
-    data = table_to_csv(table)
-    assert [row[0] for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))][1:] == [
-        *(f"'{word}" for word in words[:3]),
-        *words[3:],
-    ]
-    if "\0" not in unseen:  # which pandas ends a cell at
+    # Programs that read a file may drop it, and then see a formula.
+    for unseen in (*"\u200b\ufeff\0\u2060\xad\u202e\u180e\u3164", ' \u200b"\0'):
+        words = [f"{unseen}=1+1", f"{unseen}@SUM(A1)", f"'{unseen}=1", f"{unseen}word", unseen + "-"]
+        data = table_to_csv(pd.DataFrame({"text": words, "n": 1}))
+        assert [row[0] for row in rows_of(data)[1:]] == [*(f"'{word}" for word in words[:3]), *words[3:]]
+        if "\0" not in unseen:  # which pandas ends a cell at
+            assert list(read_table(data)["text"]) == words
+    # With a comma in front, which begins a quote that such a spreadsheet does not see, and the next cell behind.
+    for separator, formula in product(";\t\n", ("=A1", " +A1", '"=A1', "-5", "@")):
+        words = [f"a, b{separator}{formula}", f"'a{separator}'{formula}"]
+        data = table_to_csv(pd.DataFrame({"model": "m", "text": words, "more": "5+A1"}))
+        marked = [f"a, b{separator}'{formula}", f"'a{separator}''{formula}"]
+        assert [row[1] for row in rows_of(data)[1:]] == marked
         assert list(read_table(data)["text"]) == words
-
-
-@pytest.mark.parametrize("separator", [";", "\t", "\n"])
-@pytest.mark.parametrize("formula", ["=A1", " +A1", '"=A1', "-5", "@"])
-def test_no_formula_starts_where_a_spreadsheet_parts_cells_by_something_else(separator: str, formula: str) -> None:
-    """With a comma in front, which begins a quote that such a spreadsheet does not see, and the next cell behind."""
-    words = [f"a, b{separator}{formula}", f"'a{separator}'{formula}"]
-    data = table_to_csv(pd.DataFrame({"model": "m", "text": words, "more": "5+A1"}))
-    assert [row["text"] for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))] == [
-        f"a, b{separator}'{formula}",
-        f"'a{separator}''{formula}",
-    ]
-    assert list(read_table(data)["text"]) == words
 
 
 # What comes back from a plain read, where it is not the token itself: proved below to be the most that is possible.
@@ -207,23 +166,8 @@ READ_AS = {
 TOKENS = [
     *READ_AS,
     *("-", "+", "=", "@", "--", "->", "'", "''", "'s", "##ing", "Ġthe", "▁the", "[CLS]", "1e5", "007", "TRUE", "2020"),
-    *(
-        "+2",
-        "-0.5",
-        "inf",
-        "a,b",
-        "a;b",
-        'say "hi"',
-        '"',
-        "a\nb",
-        "a\r\nb",
-        "\t",
-        " ",
-        " a ",
-        "🙂",
-        "👨\u200d👩\u200d👧",
-        "猫",
-    ),
+    *("+2", "-0.5", "inf", "a,b", "a;b", 'say "hi"', '"', "a\nb", "a\r\nb", "\t", " ", " a ", "🙂"),
+    *("👨\u200d👩\u200d👧", "猫"),
     *("שלום", "cafe\u0301", "N/A!", "nullable", "none"),
 ]
 
@@ -233,38 +177,19 @@ def test_tokens_come_back_from_a_plain_read() -> None:
     assert read(data)["token"].tolist() == [READ_AS.get(token, token) for token in TOKENS]
     assert read_table(data)["token"].tolist() == TOKENS
     np.testing.assert_allclose(read(data)["weight"], np.arange(len(TOKENS)) / 7, rtol=1e-8)
-
-
-@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-@pytest.mark.parametrize("word", ["", *_MISSING])
-def test_no_csv_gives_these_words_back_from_a_plain_read(word: str, quoting: Any) -> None:
-    """Pandas takes them for missing in quotes as well, so a mark is needed; an empty cell cannot be told from one."""
-    file = io.StringIO()
-    csv.writer(file, quoting=quoting).writerows([["token", "n"], [word, 1], ["cat", 2]])
-    assert pd.read_csv(io.StringIO(file.getvalue()))["token"].isna().tolist() == [True, False]
-
-
-def test_the_words_for_missing_are_those_of_pandas() -> None:
-    from pandas._libs.parsers import STR_NA_VALUES
-
+    # Which takes them for missing in quotes as well, so a mark is needed.
     assert {"", *_MISSING} == STR_NA_VALUES
-
-
-@pytest.mark.parametrize(
-    ("tokens", "visible"),
-    [
+    # A column of nothing but numbers keeps its texts.
+    for tokens, visible in (
         (["007", "1e5"], ["'007", "'1e5"]),
         (["TRUE", "false"], ["'TRUE", "'false"]),
         (["-1", "+2"], ["'-1", "'+2"]),
         (["1", "2"], [1, 2]),  # written alike
         (["007", "cat"], ["007", "cat"]),
         (["-0E", "cat"], ["'-0E", "cat"]),  # no number, so it may be a formula
-    ],
-)
-def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], visible: list[Any]) -> None:
-    data = table_to_csv(pd.DataFrame({"token": tokens, "n": 1}))
-    assert read(data)["token"].tolist() == visible
-    assert texts_of(read(data)["token"]) == tokens
+    ):
+        column = read(table_to_csv(pd.DataFrame({"token": tokens, "n": 1})))["token"]
+        assert (column.tolist(), texts_of(column)) == (visible, tokens)
 
 
 @pytest.mark.slow
@@ -275,7 +200,7 @@ def test_any_texts_come_back_by_taking_the_apostrophes_away(tokens: list[str]) -
     data = table_to_csv(pd.DataFrame({"model": "m", "token": tokens, "n": 1}))
     assert texts_of(read(data)["token"]) == tokens
     for separator in ",;\t":  # of spreadsheets in other countries
-        for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=separator):
+        for row in rows_of(data, separator):
             for cell in row:  # a spreadsheet drops white space in front
                 formula = cell.strip()[:1] in tuple("=+-@＝＋－＠") and any(c.isalpha() for c in cell)
                 assert not formula or _number(cell)
@@ -301,18 +226,8 @@ def test_every_table_says_of_which_model_it_is_and_from_where_it_counts() -> Non
     shared = origin_of(pd.DataFrame({"score": [1]}), {"a/b": "r1", "c": "r2"})
     assert shared[["model", "revision"]].iloc[0].tolist() == ["a/b c", "r1 r2"]
     assert origin_of(predicted, {"other": "r9"}).equals(predicted)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("The cat sat.", "heads_the-cat-sat"),
-        ("Où est l'été ?", "heads_ou-est-l-ete"),
-        ("一 二", "heads"),
-        ("", "heads"),
-        ("w" * 60, "heads_" + "w" * 40),
-        ("one two three four five six seven eight nine", "heads_one-two-three-four-five-six-seven-eight"),
-    ],
-)
-def test_a_file_is_called_after_the_first_words_of_its_text(text: str, name: str) -> None:
-    assert named("heads", text) == name
+    assert named("heads", "The cat sat.") == "heads_the-cat-sat"
+    assert named("heads", "Où est l'été ?") == "heads_ou-est-l-ete"
+    assert named("heads", "一 二") == named("heads", "") == "heads"
+    assert named("heads", "w" * 60) == "heads_" + "w" * 40
+    assert named("heads", "one two three four five six seven eight nine").endswith("six-seven-eight")

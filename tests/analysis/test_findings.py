@@ -1,7 +1,5 @@
 """All heads ranked by one share of their attention: numbers by hand, against whole matrices, and on the real model."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest
@@ -37,10 +35,7 @@ def test_a_word_of_pieces_is_a_mean_over_its_queries_and_a_sum_over_its_keys() -
     by_hand = [run.head(layer, head)[4, 1:3].sum() for layer in (0, 1) for head in (0, 1)]
     np.testing.assert_allclose(back.share, by_hand, rtol=1e-6)
     np.testing.assert_allclose(back.even, 2 / 6)
-
-
-def test_every_pair_is_what_merging_the_whole_matrix_gives() -> None:
-    run = pieces()
+    # Every pair is what merging the whole matrix gives.
     units = word_units(run.encoding)
     merged = np.stack([merge(run.layer(layer), units) for layer in range(run.n_layers)]).reshape(4, len(units), -1)
     for q, query in enumerate(units):
@@ -64,14 +59,16 @@ def test_best_above_map_and_table() -> None:
     assert list(zip(table["layer"], table["head"], strict=True)) == [(0, 1), (0, 0), (1, 0)]
 
 
-def causal(n: int) -> AttentionRun:
-    lower = np.tril(np.ones((1, n, n), dtype=np.float32))
-    maps = lower / lower.sum(axis=-1, keepdims=True)
-    return builders.run(make_encoding("a b c d", special=False), maps)
-
-
-def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
-    run = causal(4)
+def test_places_are_those_of_the_table() -> None:
+    table = head_table([pieces()])
+    ranking = findings.rank_by_share(table, "previous")
+    assert ranking.defined
+    np.testing.assert_array_equal(ranking.share, table.measures.previous)
+    np.testing.assert_array_equal(ranking.even, table.uniform.previous)
+    assert not findings.rank_by_share(table, "other_sentence").defined
+    # Nobody looks at what comes later in a model that looks back.
+    lower = np.tril(np.ones((1, 4, 4), dtype=np.float32))
+    run = builders.run(make_encoding("a b c d", special=False), lower / lower.sum(axis=-1, keepdims=True))
     b, c = unit(run, "b"), unit(run, "c")
     later, earlier = findings.rank_for_words(run, b, c), findings.rank_for_words(run, c, b)
     assert not later.defined
@@ -80,15 +77,6 @@ def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
     np.testing.assert_allclose(earlier.share, 1 / 3, rtol=1e-6)
     np.testing.assert_allclose(earlier.even, 1 / 3)  # of the three tokens that c sees
     assert findings.sees_later(pieces(), unit(pieces(), "cats"))
-
-
-def test_places_are_those_of_the_table() -> None:
-    table = head_table([pieces()])
-    ranking = findings.rank_by_share(table, "previous")
-    assert ranking.defined
-    np.testing.assert_array_equal(ranking.share, table.measures.previous)
-    np.testing.assert_array_equal(ranking.even, table.uniform.previous)
-    assert not findings.rank_by_share(table, "other_sentence").defined
 
 
 def strongest(run: AttentionRun) -> tuple[str, str]:
@@ -109,25 +97,18 @@ def test_a_pair_worth_seeing_is_of_two_different_words_apart() -> None:
     strong = [(1, 4, 0.9), (2, 3, 0.9), (2, 7, 0.9), (5, 6, 0.9), (2, 6, 0.9), (3, 3, 0.9)]
     run = builders.run(encoding, maps(8), maps(8, *strong, (5, 2, 0.5), (2, 5, 0.4)))
     assert strongest(run) == ("dog", "cat")
-
-
-def test_what_is_worth_seeing_where_there_is_little() -> None:
+    # What is worth seeing where there is little.
     assert strongest(builders.run(make_encoding("a b"), maps(4, (1, 2, 0.5)))) == ("a", "b")
     assert strongest(builders.run(make_encoding("a"), maps(3, (1, 2, 0.5), (0, 0, 0.3)))) == ("a", "[SEP]")
     between_texts = cross_run("x y z", "a b", np.full((1, 3, 5), 0.2, dtype=np.float32))
     assert strongest(between_texts) == ("a", "x")
-
-
-def test_a_long_text_is_looked_through_at_its_beginning() -> None:
+    # A long text is looked through at its beginning.
     run = builders.run(
         make_encoding(" ".join(f"w{place}" for place in range(98))), maps(100, (90, 80, 0.9), (7, 3, 0.1))
     )
     assert strongest(run) == ("w6", "w2")
     one_word = builders.run(make_encoding("w0 " + "+x " * 60), maps(63))
     assert strongest(one_word) == ("[CLS]", "[CLS]")
-
-
-# ---- Only the rows that are asked for ----------------------------------------------------------------------------
 
 
 def test_a_ranking_computes_only_its_own_rows() -> None:
@@ -144,9 +125,6 @@ def test_a_ranking_computes_only_its_own_rows() -> None:
     assert questions == [slice(3, 4), slice(3, 4)]
 
 
-# ---- What the page opens with ------------------------------------------------------------------------------------
-
-
 def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engine) -> None:
     """The example that the page opens with, as the example “Where does “it” look?” has it."""
     run = engine.attend("embedded/bert", DEFAULT)
@@ -156,9 +134,6 @@ def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engi
     assert attention.share[best] > 0.5 > 5 * attention.even[best]
     assert attention.share[best] == pytest.approx(run.head(1, 3)[8, 2])
     assert attention.even[best] == pytest.approx(1 / 13)
-
-
-def test_some_head_looks_at_the_token_before(engine: Engine) -> None:
     ranking = findings.rank_by_share(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
     best = int(ranking.best(1)[0])
     weights = engine.attend("embedded/bert", DEFAULT).head(int(ranking.layer[best]), int(ranking.head[best]))

@@ -1,7 +1,5 @@
 """Attention of one token and between sentences on maps whose numbers are known."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest
@@ -28,24 +26,15 @@ def test_from_token_is_its_row_in_every_head() -> None:
     np.testing.assert_array_equal(weights[1, 1], [0, 0, 0, 1, 0, 0])
     with pytest.raises(InvalidInput, match="There is no token 7"):
         focus.attention_from_token(run(), 6)
-
-
-def test_the_strongest_leaves_out_special_tokens_and_the_token_itself() -> None:
     looks = focus.strongest(focus.attention_from_token(run(), 1), run(), 1, n=2)
     assert looks[0] == focus.Look(1, 1, 3, 1.0)
     assert looks[1].weight == pytest.approx(1 / 6)
     assert len(focus.strongest(focus.attention_from_token(run(), 1), run(), 1, n=99)) == 2 * 4
-
-
-def test_the_reach_of_a_layer_is_its_farthest_weight() -> None:
     near = np.zeros((6, 6), dtype=np.float32)
     for query in range(6):
         near[query, max(0, query - 2)] = 1
     maps = np.stack([np.eye(6, dtype=np.float32), near]), np.full((2, 6, 6), 1 / 6, dtype=np.float32)
     assert focus.reach(builders.run(builders.encoding(["a"], ["b", "c"]), *maps)) == (2, 5)
-
-
-def test_shares_between_sentences() -> None:
     shares = focus.between_sentences(run())
     np.testing.assert_allclose(shares[0], [[2 / 6, 2 / 6], [2 / 6, 1]], atol=1e-6)
     np.testing.assert_allclose(shares[1], [[1 / 6, 1 / 6], [1 / 6, 0]], atol=1e-6)

@@ -14,12 +14,7 @@ from analysis.head_measures import SHARES, Marks, counted_keys, special_names
 from analysis.heads import head_table
 
 # [CLS] a b [SEP]; only the rows of a and b count.
-BY_HAND = np.array(
-    [
-        [[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0, 0, 0.5, 0.5], [0, 0, 0, 1]],
-        np.full((4, 4), 0.25),
-    ]
-)
+BY_HAND = np.array([[[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0, 0, 0.5, 0.5], [0, 0, 0, 1]], np.full((4, 4), 0.25)])
 
 
 def test_measures_by_hand() -> None:
@@ -47,9 +42,7 @@ def test_measures_by_hand() -> None:
     for name in ("same_word", "pieces", "own_sentence", "other_sentence", "own_evenness"):
         assert np.isnan(getattr(table.measures, name)).all(), name
     assert table.lift("next") == pytest.approx([1.5, 1])
-
-
-def test_rarity_can_be_given() -> None:
+    # Rarity can be given.
     encoding = make_encoding("a b")
     frequency = {"a": 1, "b": 50}
     rarity = [0.0] * (max(encoding.ids) + 1)
@@ -97,13 +90,8 @@ def test_a_causal_model_is_measured_by_what_it_may_see() -> None:
 def test_attention_to_the_token_that_stands_for_the_text_is_not_called_a_separators() -> None:
     """XLNet ends a text with <sep> <cls>."""
     bert = make_encoding("a b")
-    xlnet = replace(
-        bert,
-        tokens=("a", "b", "<sep>", "<cls>"),
-        ids=(0, 1, 2, 3),
-        word_ids=(0, 1, None, None),
-        special=(False, False, True, True),
-    )
+    words, special = (0, 1, None, None), (False, False, True, True)
+    xlnet = replace(bert, tokens=("a", "b", "<sep>", "<cls>"), ids=(0, 1, 2, 3), word_ids=words, special=special)
     to_cls = np.tile([0.1, 0.1, 0.2, 0.6], (1, 4, 1))
     table = head_table([builders.run(xlnet, to_cls)])
     assert table.measures.first == pytest.approx([0.6])
@@ -114,9 +102,7 @@ def test_attention_to_the_token_that_stands_for_the_text_is_not_called_a_separat
     assert special_names(make_encoding("a b", special=False)) == {"first": "first token"}
     t5 = replace(xlnet, tokens=("a", "b", "c", "</s>"), word_ids=(0, 1, 2, None), special=(False, False, False, True))
     assert special_names(t5) == {"separator": "</s>"}
-
-
-def test_a_model_without_a_token_in_front_has_no_first() -> None:
+    # A model without a token in front has no first.
     encoding = make_encoding("a b")
     drop_first = {
         name: getattr(encoding, name)[1:] for name in ("tokens", "ids", "word_ids", "offsets", "segment_ids", "special")
@@ -155,12 +141,10 @@ def test_measures_equal_a_slow_loop(first: list[str], second: list[str], seed: i
     }
     assert counts_to.keys() == SHARES.keys() - {"rare_listed"}
     for head, weights in enumerate(maps):
-        assert table.measures.entropy[head] == pytest.approx(
-            np.mean([entropy(weights[i], base=2) for i in queries]), abs=1e-4
-        )
-        assert table.measures.distance[head] == pytest.approx(
-            np.mean([sum(weights[i, j] * abs(i - j) for j in range(n)) for i in queries]), abs=1e-4
-        )
+        bits = np.mean([entropy(weights[i], base=2) for i in queries])
+        distance = np.mean([sum(weights[i, j] * abs(i - j) for j in range(n)) for i in queries])
+        assert table.measures.entropy[head] == pytest.approx(bits, abs=1e-4)
+        assert table.measures.distance[head] == pytest.approx(distance, abs=1e-4)
         for share, counts in counts_to.items():
             keys = {i: [j for j in range(n) if counts(i, j)] for i in queries}
             inputs = [weights[i, row].sum() for i, row in keys.items() if row]

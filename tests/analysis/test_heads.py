@@ -13,16 +13,6 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
 
 
-def test_nothing_is_said_of_rare_tokens_by_their_ids() -> None:
-    """Ids follow frequency too loosely: without frequencies there is no share of the rarest token, and no label."""
-    maps = np.stack([constructed(rule.name) for rule in RULES])
-    table = head_table([builders.run(TEXT, maps)])
-    assert np.isnan(table.measures.rare).all()
-    assert "rare token" not in table.labels
-    assert not {"rare", "rare_lift"} & set(table.to_frame().columns)
-    assert {"rare", "rare_lift"} <= set(head_table([builders.run(TEXT, maps)], BY_ALPHABET).to_frame().columns)
-
-
 def test_runs_of_two_models_or_none_are_refused() -> None:
     encoding = make_encoding("a b")
     maps = random_maps(0, 2, 4)
@@ -32,6 +22,10 @@ def test_runs_of_two_models_or_none_are_refused() -> None:
         head_table([])
     with pytest.raises(InvalidInput, match="no words to measure"):
         head_table([builders.run(make_encoding(""), random_maps(0, 2, 2))])
+    cross = cross_run("a b", "a b", np.full((1, 3, 4), 0.25))
+    alone = builders.run(make_encoding("a b"), np.full((1, 4, 4), 0.25))
+    with pytest.raises(InvalidInput, match="two parts, cross and encoder"):
+        head_table([cross, alone])
 
 
 # --- Rules: one constructed head each, every row 97 % as the rule says and 3 % even.
@@ -79,29 +73,38 @@ def test_each_rule_fires_on_its_head_and_on_no_other() -> None:
     np.testing.assert_array_equal(table.scores, table.rule_scores.diagonal())
     assert (table.scores > 0.9).all()
     assert (table.scores <= 1 + 1e-6).all()
-
-
-@pytest.mark.parametrize("even", [0.001, 0.1, 0.5, 0.9])
-def test_a_rule_that_says_more_than_half_holds_for_no_less(even: float) -> None:
-    half, uniform = (Measures(**{of.name: np.array([value]) for of in fields(Measures)}) for value in (0.5, even))
-    messages = [rule for rule in RULES if "more than half" in rule.explanation]
-    assert len(messages) == 5
-    assert all(rule.score(half, uniform) < rule.threshold for rule in messages)
-
-
-def test_a_single_separator_is_a_delimiter_too() -> None:
+    # Ids follow frequency too loosely: without frequencies there is no share of the rarest token, and no label.
+    table = head_table([builders.run(TEXT, maps)])
+    assert np.isnan(table.measures.rare).all()
+    assert "rare token" not in table.labels
+    assert not {"rare", "rare_lift"} & set(table.to_frame().columns)
+    assert {"rare", "rare_lift"} <= set(head_table([builders.run(TEXT, maps)], BY_ALPHABET).to_frame().columns)
+    # A single separator is a delimiter too.
     maps = np.full((1, N, N), 0.3 / N)
     maps[0, :, SPECIAL[1]] += 0.7
     assert head_table([builders.run(TEXT, maps)]).labels == ("delimiter",)
-
-
-def test_a_head_no_rule_is_about_is_mixed() -> None:
+    # A head no rule is about is mixed.
     maps = np.zeros((1, N, N))
     for i in range(N):
         maps[0, i, _elsewhere(i)] = 1 / len(_elsewhere(i))
     table = head_table([builders.run(TEXT, 0.97 * maps + 0.03 / N)])
     assert table.labels == (MIXED,)
     assert np.isnan(table.scores).all()
+
+
+def test_a_rule_that_says_more_than_half_holds_for_no_less() -> None:
+    messages = [rule for rule in RULES if "more than half" in rule.explanation]
+    assert len(messages) == 5
+    for even in (0.001, 0.1, 0.5, 0.9):
+        half, uniform = (Measures(**{of.name: np.array([value]) for of in fields(Measures)}) for value in (0.5, even))
+        assert all(rule.score(half, uniform) < rule.threshold for rule in messages)
+    # What shuffling gives, counted: at most the p-value that is told, in every rule about a share.
+    encoding, rng = make_encoding("a b a c d"), np.random.default_rng(0)
+    table = head_table([builders.run(encoding, without_preference("one key a query", rng, len(encoding), 20_000))])
+    for rule, p_values in zip(RULES, table.p_values, strict=True):
+        if rule.tested != "spread" and not np.isnan(p_values).all():
+            for level in (0.2, 0.05, 0.01):
+                assert (p_values <= level).mean() <= level, rule.name
 
 
 @pytest.mark.parametrize("text", ["a b", "a b c", "a b a c d e f g a"])
@@ -146,19 +149,14 @@ def without_preference(kind: str, rng: np.random.Generator, n: int, heads: int =
     return softmax(float(kind.removeprefix("scores of deviation ")) * rng.normal(size=(heads, n, n)))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *("scores of deviation 1", "scores of deviation 2", "scores of deviation 4"),
-        *("weights drawn evenly", "random queries and keys", "one key a query"),
-    ],
-)
 @pytest.mark.parametrize("length", LENGTHS)
-def test_heads_without_preference_get_a_label_in_less_than_one_of_twenty(length: str, kind: str) -> None:
+def test_heads_without_preference_get_a_label_in_less_than_one_of_twenty(length: str) -> None:
     encoding = make_encoding(*LENGTHS[length])
-    maps = without_preference(kind, np.random.default_rng(0), len(encoding))
-    table = head_table([builders.run(encoding, maps)], BY_ALPHABET)
-    assert np.mean([label != MIXED for label in table.labels]) < FALSE_ALARMS
+    scores = [f"scores of deviation {deviation}" for deviation in (1, 2, 4)]
+    for kind in (*scores, "weights drawn evenly", "random queries and keys", "one key a query"):
+        maps = without_preference(kind, np.random.default_rng(0), len(encoding))
+        table = head_table([builders.run(encoding, maps)], BY_ALPHABET)
+        assert np.mean([label != MIXED for label in table.labels]) < FALSE_ALARMS, kind
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -175,16 +173,6 @@ def test_a_head_whose_weights_are_shuffled_loses_its_label(length: str) -> None:
         assert np.mean([label not in (MIXED, "broad") for label in table.labels]) < FALSE_ALARMS
 
 
-def test_the_bound_on_chance_is_one() -> None:
-    """What shuffling gives, counted: at most the p-value that is told, in every rule about a share."""
-    encoding, rng = make_encoding("a b a c d"), np.random.default_rng(0)
-    table = head_table([builders.run(encoding, without_preference("one key a query", rng, len(encoding), 20_000))])
-    for rule, p_values in zip(RULES, table.p_values, strict=True):
-        if rule.tested != "spread" and not np.isnan(p_values).all():
-            for level in (0.2, 0.05, 0.01):
-                assert (p_values <= level).mean() <= level, rule.name
-
-
 def test_several_texts_find_what_one_short_text_cannot() -> None:
     encoding = make_encoding("a b c")
     back = np.eye(5, k=-1)[None]
@@ -192,9 +180,13 @@ def test_several_texts_find_what_one_short_text_cannot() -> None:
     run = builders.run(encoding, np.concatenate([0.9 * back + 0.02, np.full((1, 5, 5), 0.2)]))
     assert head_table([run]).labels[0] == MIXED
     assert head_table([run] * 3).labels[0] == "previous token"
-
-
-def test_the_table_as_a_data_frame() -> None:
+    # A head that looks at the same word in the other text is found.
+    maps = np.zeros((2, 6, 7))
+    maps[1] = 1 / 7
+    for query, key in enumerate((0, 3, 1, 2, 5, 4)):  # [CLS] c a b e d at [CLS] a b c d e [SEP]
+        maps[0, query, key] = 1
+    assert head_table([cross_run("a b c d e", "c a b e d", maps)]).labels == ("repeated token", "broad")
+    # The table as a data frame.
     table = head_table([builders.run(TEXT, random_maps(1, 4, N), random_maps(2, 4, N))])
     frame = table.to_frame()
     assert list(frame.columns[:4]) == ["layer", "head", "label", "score"]
@@ -203,18 +195,3 @@ def test_the_table_as_a_data_frame() -> None:
     np.testing.assert_array_equal(frame["separator"], table.measures.separator)
     np.testing.assert_array_equal(frame["separator_lift"], table.lift("separator"))
     assert {f"{share}_lift" for share in SHARES if share not in ("rare", "rare_listed")} <= set(frame.columns)
-
-
-def test_a_head_that_looks_at_the_same_word_in_the_other_text_is_found() -> None:
-    maps = np.zeros((2, 6, 7))
-    maps[1] = 1 / 7
-    for query, key in enumerate((0, 3, 1, 2, 5, 4)):  # [CLS] c a b e d at [CLS] a b c d e [SEP]
-        maps[0, query, key] = 1
-    assert head_table([cross_run("a b c d e", "c a b e d", maps)]).labels == ("repeated token", "broad")
-
-
-def test_two_parts_of_a_model_are_not_mixed() -> None:
-    cross = cross_run("a b", "a b", np.full((1, 3, 4), 0.25))
-    alone = builders.run(make_encoding("a b"), np.full((1, 4, 4), 0.25))
-    with pytest.raises(InvalidInput, match="two parts, cross and encoder"):
-        head_table([cross, alone])

@@ -1,7 +1,5 @@
 """Intervals: Wilson's by its definition, the jackknife by hand, and that 95% of them hold what is true."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -29,33 +27,13 @@ def test_leaving_out_gives_the_standard_error_of_a_mean() -> None:
     without = (values.sum() - values) / 3
     assert left_out(without).variance == pytest.approx(values.var(ddof=1) / 4)
     assert mean_spread(values).variance == pytest.approx(left_out(without).variance)
-
-
-def test_a_share_gets_students_t_on_the_log_odds() -> None:
-    low, high = interval(0.8, [Spread(0.0025, 21)], 100)
-    reach = stats.t.ppf(0.975, 20) * 0.05 / (0.8 * 0.2)
-    assert [math.log(end / (1 - end)) for end in (low, high)] == pytest.approx(
-        [math.log(4) - reach, math.log(4) + reach]
-    )
-
-
-def test_a_correlation_gets_fishers_z() -> None:
-    """Whose standard error on the scale of z is 1 / sqrt(n) where that of r is (1 - r²) / sqrt(n)."""
-    n, r = 400, 0.6
-    low, high = interval(r, [Spread((1 - r**2) ** 2 / n, n)], n, lowest=-1.0)
-    reach = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
-    assert [math.atanh(end) for end in (low, high)] == pytest.approx([math.atanh(r) - reach, math.atanh(r) + reach])
-
-
-def test_spreads_add_up_and_few_seeds_make_wide_intervals() -> None:
+    # Spreads add up and few seeds make wide intervals.
     items = Spread(0.001, 40)
     narrow, alone = interval(0.7, [items], 40), interval(0.7, [items, Spread(0.0, 5)], 40)
     assert alone == pytest.approx(narrow)
     wide = interval(0.7, [items, Spread(0.001, 3)], 40)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
-
-
-def test_right_items_of_one_cluster_are_left_out_together() -> None:
+    # Right items of one cluster are left out together.
     right = np.arange(30) % 4 > 0
     alone = of_right(right, np.arange(30))
     assert alone == interval(right.mean(), [left_out((right.sum() - right) / 29)], 30)
@@ -66,7 +44,18 @@ def test_right_items_of_one_cluster_are_left_out_together() -> None:
     assert of_right(right, np.zeros(30)) == (0, 1)
 
 
-def test_at_the_ends_and_where_nothing_varies() -> None:
+def test_a_share_gets_students_t_on_the_log_odds() -> None:
+    low, high = interval(0.8, [Spread(0.0025, 21)], 100)
+    reach = stats.t.ppf(0.975, 20) * 0.05 / (0.8 * 0.2)
+    assert [math.log(end / (1 - end)) for end in (low, high)] == pytest.approx(
+        [math.log(4) - reach, math.log(4) + reach]
+    )
+    # A correlation gets Fisher's z, whose standard error is 1 / sqrt(n) where that of r is (1 - r²) / sqrt(n).
+    n, r = 400, 0.6
+    low, high = interval(r, [Spread((1 - r**2) ** 2 / n, n)], n, lowest=-1.0)
+    reach = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
+    assert [math.atanh(end) for end in (low, high)] == pytest.approx([math.atanh(r) - reach, math.atanh(r) + reach])
+    # At the ends and where nothing varies.
     assert interval(1.0, [Spread(0.0, 24)], 24) == wilson(1.0, 24)
     assert interval(0.0, [Spread(0.0, 24)], 24) == wilson(0.0, 24)
     assert interval(1.0, [Spread(0.0, 60)], 60, lowest=-1.0)[0] == pytest.approx(2 * wilson(1.0, 60)[0] - 1)

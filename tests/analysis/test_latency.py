@@ -1,7 +1,5 @@
 """Medians, quartiles, growth of measured costs, by hand."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest
@@ -28,23 +26,12 @@ def test_median_and_quartiles_by_hand_without_the_warm_up() -> None:
     assert actual.tokens_per_second == pytest.approx(16 / 3)
     assert actual.words_per_second == pytest.approx(8 / 3)
     assert actual.peak_bytes is None
-
-
-def test_models_keep_their_order_and_lengths_are_sorted() -> None:
-    samples = [
-        sample(4.0, model="b", n=64),
-        sample(1.0, model="a", n=16),
-        sample(2.0, model="b", n=32, peak=10),
-        sample(2.0, model="b", n=32, peak=30, round_=2),
-        sample(2.0, model="b", n=32, peak=20, round_=3),
-    ]
-    actual = latencies(samples)
+    # Models keep their order and lengths are sorted.
+    of_b = [sample(2.0, model="b", n=32, peak=peak, round_=at) for at, peak in enumerate((10, 30, 20), start=1)]
+    actual = latencies([sample(4.0, model="b", n=64), sample(1.0), *of_b])
     assert list(actual) == ["b", "a"]
     assert [latency.n_tokens for latency in actual["b"]] == [32, 64]
     assert actual["b"][0].peak_bytes == 20
-
-
-def test_only_warm_up_is_nothing() -> None:
     assert latencies([sample(1.0, round_=0)]) == {}
 
 
@@ -55,9 +42,7 @@ def test_doubling_is_two_for_a_line_and_four_for_a_square() -> None:
     assert doubling([at(100, 1.0), at(300, 9.0)]) == pytest.approx(4.0)
     assert doubling([at(100, 1.0)]) is None
     assert doubling([]) is None
-
-
-def test_spread_is_the_median_share_of_the_middle_half() -> None:
+    # Spread is the median share of the middle half.
     # Middle halves of 0, 2/3 and 4 times the median.
     entry = latencies([sample(1.0), sample(1.0, n=32), sample(3.0, n=32), sample(5.0, n=32)])["a"]
     assert [(x.high - x.low) / x.median for x in entry] == pytest.approx([0.0, 2 / 3])
@@ -74,14 +59,7 @@ def subject(model: str = "a") -> CostSubject:
 
 def test_the_table_has_a_row_a_model_and_length() -> None:
     quality = Quality(
-        n_done=2,
-        n_total=2,
-        mlm_loss=1.5,
-        mlm_accuracy=0.25,
-        n_masked=8,
-        kept_accuracy=0.5,
-        n_kept=2,
-        no_nsp="no head",
+        n_done=2, n_total=2, mlm_loss=1.5, mlm_accuracy=0.25, n_masked=8, kept_accuracy=0.5, n_kept=2, no_nsp="no head"
     )
     costs = [
         ModelCost(subject("a"), (at(16, 0.001), at(32, 0.002)), quality),
@@ -89,17 +67,14 @@ def test_the_table_has_a_row_a_model_and_length() -> None:
         ModelCost(subject("c"), (), None),
     ]
     table = frame(costs)
+    nan = np.nan
     assert list(table["model"]) == ["a", "a", "b"]
-    assert list(table["tokens"]) == [16, 32, 16]
-    np.testing.assert_allclose(table["median_ms"], [1.0, 2.0, 4.0])
-    np.testing.assert_allclose(table["tokens_per_second"], [16000, 16000, 4000])
-    np.testing.assert_allclose(table["words_per_second"], [8000, 8000, 2000])
-    np.testing.assert_allclose(table["time_factor_per_doubling"], [2.0, 2.0, np.nan])
-    np.testing.assert_allclose(table["mlm_accuracy"].astype(float), [0.25, 0.25, np.nan])
-    assert table["nsp_accuracy"].isna().all()
-    np.testing.assert_allclose(table["kept_accuracy"].astype(float), [0.5, 0.5, np.nan])
-    assert list(table["kept_tokens"]) == [2, 2, 0]
-    assert table["replaced_accuracy"].isna().all()
-    assert list(table["weights_bytes"]) == [4000] * 3
+    for name, column in {
+        "tokens": [16, 32, 16], "median_ms": [1.0, 2.0, 4.0], "tokens_per_second": [16000, 16000, 4000],
+        "words_per_second": [8000, 8000, 2000], "time_factor_per_doubling": [2.0, 2.0, nan],
+        "mlm_accuracy": [0.25, 0.25, nan], "nsp_accuracy": [nan] * 3, "kept_accuracy": [0.5, 0.5, nan],
+        "kept_tokens": [2, 2, 0], "replaced_accuracy": [nan] * 3, "weights_bytes": [4000] * 3,
+    }.items():  # fmt: skip
+        np.testing.assert_allclose(table[name].astype(float), column, err_msg=name)
     assert costs[0].at(32) == at(32, 0.002)
     assert costs[1].at(32) is None

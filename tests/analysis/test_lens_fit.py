@@ -1,7 +1,5 @@
 """A lens's fit: an affine function is found again, ridge by other formulas, and means with intervals over texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -30,6 +28,11 @@ def test_an_affine_function_is_found_again() -> None:
     np.testing.assert_allclose(change[:-1] + np.eye(6), matrix, atol=2e-3)
     other, _ = states(seed=2)
     np.testing.assert_allclose(through(other, change), other @ matrix + shift, atol=5e-3)
+    # Vectors that are all the same give the mean.
+    vectors = np.ones((20, 3), dtype=np.float32)
+    target = np.random.default_rng(5).normal(size=(20, 3)).astype(np.float32)
+    change = lens_fit.fit(vectors, target, np.arange(20))
+    np.testing.assert_allclose(through(vectors, change), np.tile(target.mean(axis=0), (20, 1)), atol=1e-6)
 
 
 @pytest.mark.parametrize("penalty", [1e-3, 1.0])
@@ -60,13 +63,6 @@ def test_the_ridge_is_chosen_by_texts_that_it_was_not_fitted_on(monkeypatch: pyt
         assert any(np.array_equal(actual, entry) for entry in alone)
 
 
-def test_vectors_that_are_all_the_same_give_the_mean() -> None:
-    vectors = np.ones((20, 3), dtype=np.float32)
-    target = np.random.default_rng(5).normal(size=(20, 3)).astype(np.float32)
-    change = lens_fit.fit(vectors, target, np.arange(20))
-    np.testing.assert_allclose(through(vectors, change), np.tile(target.mean(axis=0), (20, 1)), atol=1e-6)
-
-
 def test_a_fit_to_shuffled_targets_is_no_better_than_their_mean() -> None:
     vectors, text_of = states(4000)
     target = (vectors @ np.random.default_rng(6).normal(size=(6, 6))).astype(np.float32)
@@ -91,18 +87,13 @@ def test_means_and_their_intervals() -> None:
     actual = lens_fit.judged(LENS, distances())
     assert (actual.n_masks, actual.n_texts) == (60, 60)
     raw = distances()
-    assert raw.fitted is not None
-    assert raw.average is not None
     for inputs, mine in ((raw.logit, actual.logit), (raw.fitted, actual.fitted), ([raw.average], [actual.average])):
         for row, entry in zip(inputs, mine, strict=True):
             assert entry.mean == pytest.approx(float(np.mean(row)), abs=1e-6)
             reach = 1.96 * float(np.std(row)) / np.sqrt(60)  # of a mean of many, which is nearly normal
             assert entry.low == pytest.approx(entry.mean - reach, abs=0.35 * reach)
             assert entry.high == pytest.approx(entry.mean + reach, abs=0.35 * reach)
-
-
-def test_masks_of_one_text_are_drawn_together() -> None:
-    """The same mask four times in a text tells no more than once."""
+    # The same mask four times in a text tells no more than once.
     once, often = lens_fit.judged(LENS, distances()), lens_fit.judged(LENS, distances(4))
     assert (often.n_masks, often.n_texts) == (240, 60)
     assert often.logit[0].high - often.logit[0].low == pytest.approx(once.logit[0].high - once.logit[0].low, rel=1e-5)
@@ -124,11 +115,6 @@ def test_intervals_are_over_subjects_where_there_are_any() -> None:
         assert entry.high - entry.low > 2 * (other.high - other.low)
 
 
-def test_the_logit_lens_alone_is_not_judged_as_a_fitted_one() -> None:
-    with pytest.raises(ValueError, match="no fitted lens"):
-        lens_fit.judged(LENS, LensDistances(distances().logit, distances().text_of))
-
-
 def test_a_lens_holds_its_arrays_and_says_what_it_is() -> None:
     changes = np.random.default_rng(9).normal(size=(2, 4, 3))
     lens = FittedLens.from_changes("m", "r", 8, changes, np.arange(3))
@@ -141,3 +127,5 @@ def test_a_lens_holds_its_arrays_and_says_what_it_is() -> None:
         FittedLens.from_changes("m", "r", 8, changes * 1e6, np.arange(3))
     with pytest.raises(ValueError, match="bytes a layer"):
         FittedLens("m", "r", 4, 8, lens.changes, lens.average)
+    with pytest.raises(ValueError, match="no fitted lens"):
+        lens_fit.judged(LENS, LensDistances(distances().logit, distances().text_of))

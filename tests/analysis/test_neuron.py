@@ -24,12 +24,18 @@ def test_by_hand() -> None:
     # softmax(2, -1, 2): e^2, e^-1, e^2 over their sum
     assert numbers.weights == pytest.approx([0.487856, 0.024289, 0.487856], abs=1e-6)
     assert numbers.weights.sum() == pytest.approx(1)
-
-
-def test_bias_is_what_the_products_leave() -> None:
     numbers = query_numbers(QUERY, KEYS, scores(2.25, -1, 1.5), 0.5)
     assert numbers.bias.tolist() == [0.25, 0, -0.5]
     assert numbers.has_bias
+    assert query_numbers(QUERY, KEYS, scores(*[-np.inf] * 3), 0.5).weights.tolist() == [0, 0, 0]
+    with pytest.raises(InvalidInput, match="3 keys of width 2"):
+        query_numbers(QUERY[:1], KEYS, scores(1, 2, 3), 1.0)
+    with pytest.raises(InvalidInput, match="3 keys of width 2"):
+        query_numbers(QUERY, KEYS, scores(1, 2), 1.0)
+    with pytest.raises(InvalidInput, match="at least one token"):
+        query_numbers(QUERY, KEYS[:0], scores(), 1.0)
+    with pytest.raises(InvalidInput, match="1 labels"):
+        neuron_table(query_numbers(QUERY, KEYS, scores(2, -1, 2), 0.5), ["a"])
 
 
 @pytest.mark.parametrize("hidden", [-np.inf, np.finfo(np.float32).min, np.finfo(np.float16).min])
@@ -39,10 +45,6 @@ def test_a_masked_key_has_weight_0_and_no_bias(hidden: float) -> None:
     assert numbers.scores.tolist() == [2, -np.inf, 2]
     assert numbers.weights.tolist() == [0.5, 0, 0.5]
     assert not numbers.has_bias
-
-
-def test_all_masked_gives_zeros() -> None:
-    assert query_numbers(QUERY, KEYS, scores(*[-np.inf] * 3), 0.5).weights.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("d", [1, 32, 64, 128])
@@ -82,14 +84,3 @@ def test_table_rows_can_be_checked_by_themselves() -> None:
     assert (table["product_1"] + table["product_2"]).tolist() == table["sum"].tolist()
     seen = table[~table["masked"]]
     assert (seen["sum"] + seen["bias"]).tolist() == seen["score"].tolist()
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="3 keys of width 2"):
-        query_numbers(QUERY[:1], KEYS, scores(1, 2, 3), 1.0)
-    with pytest.raises(InvalidInput, match="3 keys of width 2"):
-        query_numbers(QUERY, KEYS, scores(1, 2), 1.0)
-    with pytest.raises(InvalidInput, match="at least one token"):
-        query_numbers(QUERY, KEYS[:0], scores(), 1.0)
-    with pytest.raises(InvalidInput, match="1 labels"):
-        neuron_table(query_numbers(QUERY, KEYS, scores(2, -1, 2), 0.5), ["a"])

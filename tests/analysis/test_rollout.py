@@ -27,22 +27,14 @@ def test_two_layers_of_two_tokens_by_hand() -> None:
     # Â1 = [[1, 0], [.5, .5]], Â2 = [[.5, .5], [.5, .5]]; Â2 Â1 = [[.75, .25], [.75, .25]].
     # The wrong order Â1 Â2 would give [[.5, .5], [.5, .5]].
     np.testing.assert_array_equal(rollout(Weights(of(FIRST, SECOND))), [[0.75, 0.25], [0.75, 0.25]])
-
-
-def test_one_layer_is_half_residual_half_mean_attention() -> None:
     maps = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], dtype=np.float32)
     np.testing.assert_array_equal(rollout(Weights(of(maps))), [[0.75, 0.25], [0.25, 0.75]])
-
-
-def test_from_a_start_to_an_end_layer() -> None:
     run = of(FIRST, SECOND, FIRST)
     np.testing.assert_array_equal(rollout(Weights(run), 1, 1), [[0.5, 0.5], [0.5, 0.5]])
     np.testing.assert_array_equal(rollout(Weights(run), last=1), [[0.75, 0.25], [0.75, 0.25]])
     # Â1 Â2 = [[1, 0], [.5, .5]] [[.5, .5], [.5, .5]]
     np.testing.assert_array_equal(rollout(Weights(run), first=1), [[0.5, 0.5], [0.5, 0.5]])
-
-
-def test_a_query_that_looks_nowhere_keeps_to_itself() -> None:
+    # A query that looks nowhere keeps to itself.
     maps = np.array([[[0, 0], [1, 0]]], dtype=np.float32)
     np.testing.assert_array_equal(rollout(Weights(of(maps))), [[1, 0], [0.5, 0.5]])
 
@@ -56,6 +48,14 @@ def test_value_weighted_by_hand() -> None:
     np.testing.assert_allclose(rollout(Norms(run)), [[0.875, 0.125], [0.375, 0.625]], atol=1e-7)
     with pytest.raises(NotSupported):
         rollout(Norms(plain))
+    # Cross attention has no rollout.
+    plain = of(FIRST, SECOND)
+    cross = replace(plain, stack="cross", source=plain.encoding)
+    with pytest.raises(NotSupported, match="Choose the encoder or the decoder"):
+        rollout(Weights(cross))
+    # A decoder rolls out its own text.
+    decoder = replace(plain, stack="decoder", source=plain.encoding)
+    np.testing.assert_array_equal(rollout(Weights(decoder)), rollout(Weights(plain)))
 
 
 @pytest.mark.parametrize(("first", "last"), [(-1, 1), (0, 2), (1, 0), (2, None)])
@@ -80,16 +80,3 @@ def test_equals_a_slow_reference(n_layers: int, n_heads: int, n: int, seed: int)
     np.testing.assert_allclose(result, reached, atol=1e-5)
     np.testing.assert_allclose(result.sum(axis=1), 1, atol=1e-5)
     assert result.dtype == np.float32
-
-
-def test_cross_attention_has_no_rollout() -> None:
-    plain = of(FIRST, SECOND)
-    cross = replace(plain, stack="cross", source=plain.encoding)
-    with pytest.raises(NotSupported, match="Choose the encoder or the decoder"):
-        rollout(Weights(cross))
-
-
-def test_a_decoder_rolls_out_its_own_text() -> None:
-    plain = of(FIRST, SECOND)
-    decoder = replace(plain, stack="decoder", source=plain.encoding)
-    np.testing.assert_array_equal(rollout(Weights(decoder)), rollout(Weights(plain)))

@@ -1,7 +1,5 @@
 """Sentences as vectors: pooling by hand, cosines against scikit-learn and scipy, agreement against scipy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from analysis import sentence_vectors as vectors
 from analysis.intervals import wilson
 from model_zoo import Engine, sources
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, HiddenStates, NamedPooling, PoolingMode, read_only
+from model_zoo.types import Encoding, HiddenStates, NamedPooling, read_only
 from training.finetuning import sentence_pairs
 
 TEXTS = ["A cat.", "The old bridge over the river was closed for two years.", "It rains."]
@@ -40,18 +38,13 @@ def test_a_sentence_is_its_first_token_or_the_mean_or_maximum_of_its_own() -> No
     assert actual.of["mean"].tolist() == [[[2, 5], [5, 6]]]
     assert actual.of["max"].tolist() == [[[3, 8], [5, 6]]]
     assert actual.n_dropped == (0, 0)
-
-
-def test_without_cls_it_is_the_first_token_and_said_to_be_none() -> None:
+    # Without [CLS] it is the first token.
     bare = builders.encoding(["a", "b"], front=None, end=None)
     assert vectors.sentence_vectors([(0, states([[1, 2], [3, 8]], bare))], 1).of["cls"].tolist() == [[[1, 2]]]
     assert vectors.summary_token(bare) is None
     assert vectors.summary_token(builders.encoding(["a"], front="<s>", end="</s>")) == "<s>"
     typed = builders.encoding(["[CLS]", "a"], front=None, end=None)
     assert vectors.summary_token(typed) is None  # a word that somebody typed
-
-
-def test_a_sentence_without_a_token_is_named_and_what_is_cut_is_counted() -> None:
     with pytest.raises(InvalidInput, match="Sentence 2 has no token that this model reads"):
         vectors.sentence_vectors([(0, states([[1], [1], [1]])), (1, states([[1], [1]]))], 2)
     with pytest.raises(InvalidInput, match="The query has no token"):
@@ -74,15 +67,14 @@ def test_vectors_are_those_of_a_text_by_itself(family: str, engine: Engine, chec
             here = alone.states[layer].astype(np.float64)
             expected = {"cls": here[summary], "mean": sum(here[t] for t in mine) / len(mine), "max": here[mine].max(0)}
             for pooling, row in expected.items():
-                np.testing.assert_allclose(together.of[pooling][layer, place], row, atol=2e-5)  # type: ignore[index]
+                np.testing.assert_allclose(together.of[pooling][layer, place], row, atol=2e-5)
 
 
 HIDDEN = states([[1, -4], [2, 5], [6, 0], [7, 3]])
 
 
-@pytest.mark.parametrize(
-    ("modes", "expected"),
-    [
+def test_a_named_pooling_counts_all_tokens() -> None:
+    for modes, expected in (
         (("cls",), [1, -4]),
         (("lasttoken",), [7, 3]),
         (("max",), [7, 5]),
@@ -90,22 +82,17 @@ HIDDEN = states([[1, -4], [2, 5], [6, 0], [7, 3]])
         (("mean_sqrt_len_tokens",), [8, 2]),
         (("weightedmean",), [(1 + 4 + 18 + 28) / 10, (-4 + 10 + 0 + 12) / 10]),
         (("mean", "cls"), [4, 1, 1, -4]),
-    ],
-)
-def test_a_named_pooling_counts_all_tokens(modes: tuple[PoolingMode, ...], expected: list[float]) -> None:
-    actual = vectors.usual_vector(HIDDEN, NamedPooling(modes))
-    assert actual is not None
-    assert actual.dtype == np.float32
-    np.testing.assert_allclose(actual, [expected], rtol=1e-6)
-    of_texts = vectors.sentence_vectors([(0, HIDDEN)], 1, named=NamedPooling(modes))
-    np.testing.assert_allclose(of_texts.of["own"][:, 0], [expected], rtol=1e-6)
-    assert (of_texts.usual, list(of_texts.of), of_texts.n_tokens) == ("own", ["own", "cls", "mean", "max"], (4,))
-
-
-@pytest.mark.parametrize("named", [None, NamedPooling((), None, ("a dense layer",))])
-def test_without_a_named_pooling_it_is_the_mean_of_a_texts_own_tokens(named: NamedPooling | None) -> None:
-    assert vectors.usual_vector(HIDDEN, named) == pytest.approx(np.array([[4, 2.5]]))
-    assert vectors.sentence_vectors([(0, HIDDEN)], 1, named=named).usual == "mean"
+    ):
+        actual = vectors.usual_vector(HIDDEN, NamedPooling(modes))
+        assert actual.dtype == np.float32
+        np.testing.assert_allclose(actual, [expected], rtol=1e-6)
+        of_texts = vectors.sentence_vectors([(0, HIDDEN)], 1, named=NamedPooling(modes))
+        np.testing.assert_allclose(of_texts.of["own"][:, 0], [expected], rtol=1e-6)
+        assert (of_texts.usual, list(of_texts.of), of_texts.n_tokens) == ("own", ["own", "cls", "mean", "max"], (4,))
+    # Without one it is the mean of a text's own tokens.
+    for named in (None, NamedPooling((), None, ("a dense layer",))):
+        assert vectors.usual_vector(HIDDEN, named) == pytest.approx(np.array([[4, 2.5]]))
+        assert vectors.sentence_vectors([(0, HIDDEN)], 1, named=named).usual == "mean"
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "gpt2"])
@@ -121,9 +108,8 @@ def test_a_named_pooling_is_that_of_plain_transformers(
         tokens = network.eval()(**inputs).last_hidden_state
     mask = inputs["attention_mask"][..., None]
     expected = (tokens * mask).sum(dim=1) / mask.sum(dim=1)
-    actual = vectors.sentence_vectors(
-        engine.iter_hidden_states(model, TEXTS), len(TEXTS), named=NamedPooling(("mean",))
-    )
+    hidden = engine.iter_hidden_states(model, TEXTS)
+    actual = vectors.sentence_vectors(hidden, len(TEXTS), named=NamedPooling(("mean",)))
     np.testing.assert_allclose(actual.of["own"][-1], expected, atol=1e-5)
 
 
@@ -134,9 +120,8 @@ def test_cosines_are_those_of_sklearn_and_scipy() -> None:
     np.testing.assert_allclose(cosines, cosine_similarity(mine), atol=1e-6)
     assert cosines[0, 1] == pytest.approx(1 - cosine(mine[0], mine[1]), abs=1e-6)
     np.testing.assert_allclose(vectors.pair_cosines(mine[:3], mine[4:]), np.diag(cosines[:3, 4:]), atol=1e-6)
-    assert vectors.mean_of_pairs(mine) == pytest.approx(
-        cosine_similarity(mine)[~np.eye(7, dtype=bool)].mean(), abs=1e-6
-    )
+    pairs = cosine_similarity(mine)[~np.eye(7, dtype=bool)]
+    assert vectors.mean_of_pairs(mine) == pytest.approx(pairs.mean(), abs=1e-6)
     assert vectors.nearest(np.array([[1, 0.2, 0.7], [0.2, 1, 0], [0.7, 0, 1]]), 0) == [2, 1]
 
 
@@ -150,10 +135,7 @@ def test_what_all_share_is_their_mean_and_first_component() -> None:
     np.testing.assert_allclose(removed.mean(axis=0), 0, atol=1e-4)
     np.testing.assert_allclose(removed @ pca.components_.T, 0, atol=1e-4)
     assert abs(vectors.mean_of_pairs(removed)) < 0.05 < vectors.mean_of_pairs(reference)
-
-
-def test_of_vectors_that_are_all_the_same_nothing_is_left() -> None:
-    """Rounding is: its direction would be taken for that of a sentence."""
+    # Of vectors that are all the same nothing is left but rounding, which is no direction.
     same = np.tile(np.random.default_rng(0).normal(size=300).astype(np.float32), (7, 1))
     same[::2] = np.nextafter(same[::2], np.float32(9))
     assert not vectors.shared_by(same).removed(same).any()
@@ -177,17 +159,6 @@ def test_agreement_is_scipys_spearman_with_an_interval_like_that_of_its_bootstra
         assert (low, high) == pytest.approx((ends.low, ends.high), abs=0.05)
 
 
-def test_pairs_of_one_group_count_together() -> None:
-    """Six times the same pairs say no more than once."""
-    rng = np.random.default_rng(0)
-    gold = rng.integers(6, size=20).astype(float)
-    predicted = (gold + rng.normal(size=20) * 2)[None].astype(np.float32)
-    names = [str(pair) for pair in range(20)]
-    once = vectors.agreement(predicted, list(gold), names)
-    again = vectors.agreement(np.tile(predicted, 6), list(gold) * 6, names * 6)
-    np.testing.assert_allclose(again, once)
-
-
 def test_agreement_of_what_does_not_vary_is_not_defined() -> None:
     predicted = np.array([[1, 1, 1, 1, 1 - 1e-9], [1, 2, 3, 4, 5]])
     errors = np.full((2, 5), 1e-9)
@@ -195,40 +166,37 @@ def test_agreement_of_what_does_not_vary_is_not_defined() -> None:
     assert np.isnan(agreement[0]).all()
     assert agreement[1].tolist() == pytest.approx([1, 2 * wilson(1, 5)[0] - 1, 1])
     assert np.isnan(vectors.agreement(predicted, [3] * 5, list("abcde"), errors)).all()
-
-
-def test_what_rounding_alone_tells_apart_has_one_rank() -> None:
-    """Most pairs are the same but for rounding, which must not order them; a few are not."""
+    # Most pairs are the same but for rounding, which must not order them; a few are not.
     rng = np.random.default_rng(0)
     gold = np.arange(40.0)
     true = np.where(gold < 32, 0.5, np.linspace(0.6, 0.9, 40))
     predicted = true + rng.uniform(-1e-9, 1e-9, 40)
-    (actual,) = vectors.agreement(
-        predicted[None], list(gold), [str(pair) for pair in range(40)], np.full((1, 40), 1e-9)
-    )
+    (actual,) = vectors.agreement(predicted[None], list(gold), list(map(str, range(40))), np.full((1, 40), 1e-9))
     assert actual[0] == pytest.approx(spearmanr(true, gold).statistic, abs=1e-12)
     assert actual[0] != pytest.approx(spearmanr(predicted, gold).statistic, abs=1e-3)
     assert np.isfinite(actual).all()
-
-
-def test_values_in_a_row_that_each_lie_close_to_the_next_are_not_all_the_same() -> None:
+    # Values in a row that each lie close to the next are not all the same.
     values, errors = np.linspace(0, 1, 101), np.full(101, 0.02)
     (actual,) = vectors.agreement(values[None], values.tolist(), [str(pair) for pair in range(101)], errors[None])
     assert actual[0] > 0.99
-
-
-def test_a_few_steps_of_rounding_are_no_order() -> None:
+    # A few steps of rounding are no order.
     gold = list(range(100))
     for n_steps, is_shown in ((8, False), (20, True)):
         values, errors = np.linspace(0, n_steps, 100), np.full(100, 0.5)
         (actual,) = vectors.agreement(values[None], gold, [str(pair) for pair in gold], errors[None])
         assert np.isfinite(actual[0]) == is_shown
-
-
-def test_one_group_alone_that_varies_makes_no_certain_order() -> None:
+    # One group alone that varies makes no certain order.
     predicted = np.array([[0, 0, 0, 0, 0, 0.9]])
     (actual,) = vectors.agreement(predicted, [0, 1, 2, 3, 4, 5], list("abcdef"))
     assert actual[1] < 0 < actual[0] < actual[2]
+    # Six times the same pairs say no more than once.
+    rng = np.random.default_rng(0)
+    gold = rng.integers(6, size=20).astype(float)
+    predicted = (gold + rng.normal(size=20) * 2)[None].astype(np.float32)
+    names = [str(pair) for pair in range(20)]
+    once = vectors.agreement(predicted, list(gold), names)
+    again = vectors.agreement(np.tile(predicted, 6), list(gold) * 6, names * 6)
+    np.testing.assert_allclose(again, once)
 
 
 def close(n: int, apart: float, width: int = 64) -> tuple[np.ndarray, np.ndarray]:
@@ -260,9 +228,8 @@ def test_vectors_that_differ_by_rounding_alone_are_all_alike() -> None:
     a, b = (side.astype(np.float32) for side in close(20, 1e-8))
     assert vectors.all_alike(a)
     assert vectors.all_alike(np.repeat(a[:1], 5, axis=0))
-    (actual,) = vectors.agreement(
-        vectors.pair_cosines(a, b)[None], list(range(20)), list(map(str, range(20))), vectors.rounding(a, b)[None]
-    )
+    cosines, errors = vectors.pair_cosines(a, b)[None], vectors.rounding(a, b)[None]
+    (actual,) = vectors.agreement(cosines, list(range(20)), list(map(str, range(20))), errors)
     assert np.isnan(actual).all()
     apart = close(20, 1e-3)[0].astype(np.float32)
     assert not vectors.all_alike(apart)
@@ -295,7 +262,7 @@ def test_rounding_bounds_what_float64_gives(engine: Engine) -> None:
             "mean": np.stack([states[layer][1:-1].mean(axis=0) for states in exact]),
         }
         for pooling, true in of_layer.items():
-            a, b = (actual.of[pooling][layer][side] for side in sides)  # type: ignore[index]
+            a, b = (actual.of[pooling][layer][side] for side in sides)
             units = true / np.linalg.norm(true, axis=1, keepdims=True)
             cosines = (units[sides[0]] * units[sides[1]]).sum(axis=1)
             predicted, errors = vectors.pair_cosines(a, b), vectors.rounding(a, b)

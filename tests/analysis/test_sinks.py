@@ -1,7 +1,5 @@
 """The rule about special tokens: heads made by hand get the name they should, and random ones none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import builders
@@ -38,63 +36,18 @@ def test_much_attention_to_a_value_of_nothing_does_nothing() -> None:
         assert verdict(actual, 0, 0, SEP) == "does nothing"
         assert verdict(actual, 0, 0, 0) == "neither"  # [CLS] gets little
         assert strongest(actual, 0, 0) == SEP
-
-
-def test_much_attention_to_a_long_value_broadcasts() -> None:
     actual = measured(0.9, 5.0)
     assert verdict(actual, 0, 0, SEP) == "broadcasts"
     assert actual.added[0, 0, SEP] == pytest.approx(0.45)
     assert actual.common[0, 0] > 0.99
     assert actual.rank[0, 0] == pytest.approx(1, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("changed", "why"),
-    [
-        (measured(0.4, 0.0), "little attention"),
-        (measured(0.9, 0.3, words=0.3), "short, but no shorter than the values of words"),
-        (measured(0.9, 0.4, words=1.0), "neither next to nothing nor much"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_only_looks_like_it_is_neither(changed: Sinks, why: str) -> None:  # noqa: ARG001
-    assert verdict(changed, 0, 0, SEP) == "neither"
-
-
-def test_more_than_an_even_spread_is_asked_for() -> None:
-    """Three tokens of a short text: 60% is not much above the third that each gets without any preference."""
+    # Three tokens of a short text: 60% is not much above the third that each gets without any preference.
     short = builders.encoding(["hello"])
     assert not much_attention(measured(0.6, 0.0, encoding=short, place=2)).any()
     assert much_attention(measured(0.7, 0.0, encoding=short, place=2)).tolist() == [[[False, True]]]
     assert not much_attention(measured(0.5, 0.0)).any()
     assert much_attention(measured(0.6, 0.0)).tolist() == [[[False, True]]]
-
-
-def test_one_word_cannot_show_that_all_get_the_same() -> None:
-    assert verdict(measured(0.9, 5.0, encoding=builders.encoding(["hello"]), place=2), 0, 0, SEP) == "neither"
-
-
-def test_one_vector_for_some_tokens_is_no_broadcast() -> None:
-    weights = 0.993 * np.eye(N)[None] + 0.001
-    weights[0, 1:4] = looks_at(N - 1, 0.994)[0, 1:4]  # three of five words look at [SEP], two at themselves
-    values = 5.0 * np.eye(N)[None]
-    actual = measure_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
-    assert much_attention(actual)[0, 0, SEP]
-    assert actual.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
-    assert verdict(actual, 0, 0, SEP) == "neither"
-
-
-def test_what_all_words_have_in_common_is_no_broadcast_of_a_special_token() -> None:
-    values = np.zeros((1, N, 4))
-    values[0, :, 0] = 20  # the same for all tokens but [SEP], whose value is short beside it and at right angles
-    values[0, -1] = (0, 1, 0, 0)
-    actual = measure_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
-    assert actual.added[0, 0, SEP] == pytest.approx(0.06)
-    assert actual.common[0, 0] > 0.99
-    assert verdict(actual, 0, 0, SEP) == "neither"
-
-
-def test_a_head_that_a_layer_lacks_has_no_name_and_no_row() -> None:
+    # A head that a layer lacks has no name and no row.
     actual = measured(0.9, 0.0)
     lacking = {
         name: np.concatenate([getattr(actual, name), np.full_like(getattr(actual, name), np.nan)], axis=1)
@@ -106,6 +59,34 @@ def test_a_head_that_a_layer_lacks_has_no_name_and_no_row() -> None:
     assert len(frame(wider)) == len(frame(actual)) == 2
 
 
+def test_what_only_looks_like_it_is_neither() -> None:
+    for reason, changed in {
+        "little attention": measured(0.4, 0.0),
+        "short, but no shorter than the values of words": measured(0.9, 0.3, words=0.3),
+        "neither next to nothing nor much": measured(0.9, 0.4, words=1.0),
+        "one word cannot show that all get the same": measured(0.9, 5.0, encoding=builders.encoding(["hi"]), place=2),
+    }.items():
+        assert verdict(changed, 0, 0, SEP) == "neither", reason
+
+
+def test_one_vector_for_some_tokens_is_no_broadcast() -> None:
+    weights = 0.993 * np.eye(N)[None] + 0.001
+    weights[0, 1:4] = looks_at(N - 1, 0.994)[0, 1:4]  # three of five words look at [SEP], two at themselves
+    values = 5.0 * np.eye(N)[None]
+    actual = measure_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
+    assert much_attention(actual)[0, 0, SEP]
+    assert actual.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
+    assert verdict(actual, 0, 0, SEP) == "neither"
+    # What all words have in common is no broadcast of a special token.
+    values = np.zeros((1, N, 4))
+    values[0, :, 0] = 20  # the same for all tokens but [SEP], whose value is short beside it and at right angles
+    values[0, -1] = (0, 1, 0, 0)
+    actual = measure_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
+    assert actual.added[0, 0, SEP] == pytest.approx(0.06)
+    assert actual.common[0, 0] > 0.99
+    assert verdict(actual, 0, 0, SEP) == "neither"
+
+
 def test_the_table_has_a_row_a_head_and_token(engine: Engine) -> None:
     sinks = engine.sinks("embedded/bert", "The cat sat on the mat because it was tired.")
     table = frame(sinks)
@@ -114,11 +95,17 @@ def test_the_table_has_a_row_a_head_and_token(engine: Engine) -> None:
     for entry in table.sample(10, random_state=0).itertuples():
         token = sinks.places.index(entry.place)
         assert entry.rule == verdict(sinks, entry.layer, entry.head, token)
-        assert (entry.share, entry.added) == (
-            sinks.share[entry.layer, entry.head, token],
-            sinks.added[entry.layer, entry.head, token],
-        )
+        place = entry.layer, entry.head, token
+        assert (entry.share, entry.added) == (sinks.share[place], sinks.added[place])
     assert set(table["rule"]) == {"does nothing", "broadcasts", "neither"}
+    measured = [engine.sinks("embedded/tinybert", text) for text in sentences(10)]
+    actual = row("tiny", [measured])
+    named = sum(int((does_nothing(entry) | broadcasts(entry)).sum()) for entry in measured)
+    assert (actual.heads, actual.cases, actual.counts["either name"]) == (8, 10 * 8 * 2, named)
+    share, low, high = actual.shares["either name"]
+    assert 0 < named == round(share * actual.cases)
+    assert low < share < high
+    assert as_markdown([actual]).endswith(f"{named}: {100 * share:.1f} ({100 * low:.1f}–{100 * high:.1f}) |")
 
 
 @pytest.mark.slow
@@ -136,14 +123,3 @@ def test_random_weights_raise_no_more_alarms_than_is_said(model: str) -> None:
     assert all(np.std(wide) > 2 * np.std(plain) for plain, wide in zip(shares[0::2], shares[1::2], strict=True))
     for _, measured in actual:
         assert np.mean([does_nothing(entry) | broadcasts(entry) for entry in measured]) <= FALSE_ALARMS
-
-
-def test_the_table_counts_cases_and_their_share(engine: Engine) -> None:
-    measured = [engine.sinks("embedded/tinybert", text) for text in sentences(10)]
-    actual = row("tiny", [measured])
-    named = sum(int((does_nothing(entry) | broadcasts(entry)).sum()) for entry in measured)
-    assert (actual.heads, actual.cases, actual.counts["either name"]) == (8, 10 * 8 * 2, named)
-    share, low, high = actual.shares["either name"]
-    assert 0 < named == round(share * actual.cases)
-    assert low < share < high
-    assert as_markdown([actual]).endswith(f"{named}: {100 * share:.1f} ({100 * low:.1f}–{100 * high:.1f}) |")

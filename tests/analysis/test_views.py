@@ -1,7 +1,5 @@
 """What is looked at, by hand: weights, value-weighted norms, and what a layer takes as a whole."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import builders
@@ -30,18 +28,12 @@ def test_weights_are_the_run_s() -> None:
     np.testing.assert_array_equal(visible.map(0, 1), run().head(0, 1))
     np.testing.assert_array_equal(visible.layer(0), run().layer(0))
     assert (visible.n_layers, visible.measure, visible.shares, visible.of_block) == (1, "weights", True, False)
-
-
-def test_norms_are_weights_times_lengths_of_values() -> None:
     visible = Norms(run())
     np.testing.assert_allclose(visible.map(0, 1), np.tile(3 * ROW, (3, 1)), rtol=1e-6)
     np.testing.assert_allclose(visible.layer(0), [np.tile(ROW, (3, 1)), np.tile(3 * ROW, (3, 1))], rtol=1e-6)
     for mean in (combine(visible, all_maps(visible), "mean"), mean_of_all(visible)):
         np.testing.assert_allclose(mean, np.tile(2 * ROW, (3, 1)), rtol=1e-6)
     assert (visible.measure, visible.shares, visible.of_block) == ("value-weighted", False, False)
-
-
-def test_the_values_in_cross_attention_are_those_of_the_keys() -> None:
     layer = builders.even_layer(np.arange(1, 4)[None, :, None], n_queries=2)
     two, three = builders.anonymous(2), builders.anonymous(3)
     cross = builders.run(
@@ -49,9 +41,6 @@ def test_the_values_in_cross_attention_are_those_of_the_keys() -> None:
     )
     np.testing.assert_allclose(Norms(cross).map(0, 0), np.tile(2 * ROW, (2, 1)), rtol=1e-6)
     np.testing.assert_allclose(Norms(cross).layer(0), np.tile(2 * ROW, (1, 2, 1)), rtol=1e-6)
-
-
-def test_norms_where_there_are_no_values_are_refused() -> None:
     with pytest.raises(NotSupported):
         Norms(replace(run(), output_projections=(None,))).map(0, 0)
 
@@ -64,6 +53,13 @@ def test_maps_in_their_order_with_layers_of_different_width() -> None:
     assert maps_of_layer(visible, 0) == [(0, 0), (0, 1)]
     with pytest.raises(InvalidInput, match="does not exist"):
         visible.map(1, 1)
+    # Two words of one token each and nothing besides: a row (1, 0, nothing else), and one of (1, 3, 0) quarters.
+    encoding = builders.encoding(["a", "b"], front=None, end=None)
+    actual = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
+    units = align([encoding, encoding]).units[0]
+    visible = ContributionView(actual)
+    np.testing.assert_allclose(shares_on_common_words(visible, visible.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
+    np.testing.assert_allclose(all_on_common_words(visible, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])
 
 
 # Layer 1: both tokens take evenly; layer 2: the first keeps all, the second takes a quarter from the first.
@@ -86,21 +82,8 @@ def test_a_layer_as_a_whole_has_one_map() -> None:
         with pytest.raises(InvalidInput, match="layers 1 to 2"):
             visible.map(*place)
     assert not of_layers("value zeroing").shares
-
-
-def test_rollout_of_layers_mixes_no_identity_in() -> None:
-    """[[1, 0], [.25, .75]] [[.5, .5], [.5, .5]]; the first layer's rows are even, so all rows are."""
+    # [[1, 0], [.25, .75]] [[.5, .5], [.5, .5]]; the first layer's rows are even, so all rows are.
     np.testing.assert_allclose(rollout(of_layers("ALTI")), [[0.5, 0.5], [0.5, 0.5]])
     np.testing.assert_allclose(rollout(of_layers("ALTI"), first=1), MAPS[1])
     with pytest.raises(InvalidInput, match="layers 1 to 2"):
         rollout(of_layers("ALTI"), 1, 2)
-
-
-def test_what_is_no_share_is_scaled_to_be_one_on_common_words() -> None:
-    """Two words of one token each and nothing besides: a row (1, 0, nothing else), and one of (1, 3, 0) quarters."""
-    encoding = builders.encoding(["a", "b"], front=None, end=None)
-    actual = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
-    units = align([encoding, encoding]).units[0]
-    visible = ContributionView(actual)
-    np.testing.assert_allclose(shares_on_common_words(visible, visible.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
-    np.testing.assert_allclose(all_on_common_words(visible, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])

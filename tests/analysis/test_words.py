@@ -21,38 +21,25 @@ PAIR = builders.encoding(
 
 
 def test_words_carry_the_text_as_written() -> None:
-    assert word_units(PAIR) == (
-        Unit("[CLS]", 0, 1, 0, True),
-        Unit("Unhappy", 1, 3, 0, False),
-        Unit("cats", 3, 4, 0, False),
-        Unit("[SEP]", 4, 5, 0, True),
-        Unit("¡", 5, 6, 1, False),
-        Unit("Sí", 6, 7, 1, False),
-        Unit("!", 7, 8, 1, False),
-        Unit("[SEP]", 8, 9, 1, True),
+    labels = ["[CLS]", "Unhappy", "cats", "[SEP]", "¡", "Sí", "!", "[SEP]"]
+    places = [(0, 1, 0), (1, 3, 0), (3, 4, 0), (4, 5, 0), (5, 6, 1), (6, 7, 1), (7, 8, 1), (8, 9, 1)]
+    assert word_units(PAIR) == tuple(
+        Unit(label, *place, label.startswith("[")) for label, place in zip(labels, places, strict=True)
     )
-
-
-def test_tokens_stay_as_the_tokenizer_writes_them() -> None:
+    # Tokens stay as the tokenizer writes them.
     units = token_units(PAIR)
     assert tuple(unit.label for unit in units) == PAIR.tokens
     assert [(unit.start, unit.stop) for unit in units] == [(index, index + 1) for index in range(9)]
     assert tuple(unit.segment for unit in units) == PAIR.segment_ids
-
-
-def test_the_space_a_byte_level_token_begins_with_is_no_part_of_the_word() -> None:
+    # The space a byte level token begins with is no part of the word.
     encoding = builders.encoding(
         ["a", "Ġð", "ŁĺĢ"], front=None, end=None, text="a 😀", word_ids=(0, 1, 1), offsets=((0, 1), (1, 3), (2, 3))
     )
     assert [unit.label for unit in word_units(encoding)] == ["a", "😀"]
-
-
-def test_a_word_that_covers_no_text_is_called_by_its_tokens() -> None:
+    # A word that covers no text is called by its tokens.
     encoding = replace(PAIR, offsets=((0, 0),) * 9)
     assert [unit.label for unit in word_units(encoding)][1:3] == ["un##happy", "cats"]
-
-
-def test_neighbouring_special_tokens_stay_apart() -> None:
+    # Neighbouring special tokens stay apart.
     encoding = replace(PAIR, word_ids=(None,) * 9)
     assert [unit.stop - unit.start for unit in word_units(encoding)] == [1] * 9
 
@@ -61,10 +48,17 @@ def test_sum_over_keys_and_mean_over_queries_by_hand() -> None:
     units = (Unit("a", 0, 1, 0, False), Unit("bc", 1, 3, 0, False))
     weights = np.array([[0.5, 0.25, 0.25], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]], dtype=np.float32)
     np.testing.assert_allclose(merge(weights, units), [[0.5, 0.5], [0.4, 0.6]], atol=1e-7)
-
-
-def test_nothing_to_merge_in_an_empty_encoding() -> None:
     assert merge(np.zeros((2, 0, 0), dtype=np.float32), ()).shape == (2, 0, 0)
+    weights = builders.random_maps(0, 2, len(PAIR), 4)
+    keys = (Unit("ab", 0, 2, 0, False), Unit("c", 2, 3, 0, False), Unit("d", 3, 4, 0, True))
+    queries = word_units(PAIR)
+    merged = merge(weights, queries, keys)
+    assert merged.shape == (2, len(queries), 3)
+    for row, query in enumerate(queries):
+        for column, key in enumerate(keys):
+            slow = [weights[:, q, key.start : key.stop].sum(-1) for q in range(query.start, query.stop)]
+            np.testing.assert_allclose(merged[:, row, column], np.mean(slow, axis=0), atol=1e-6)
+    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
@@ -76,32 +70,14 @@ def test_words_equal_a_slow_loop_and_their_rows_sum_to_one(lengths: list[int], s
     )
     weights = builders.random_maps(seed, 3, stops[-1], stops[-1])
     merged = merge(weights, units)
-    expected = [
-        [
-            [
-                np.mean([sum(head[i, j] for j in range(key.start, key.stop)) for i in range(query.start, query.stop)])
-                for key in units
-            ]
-            for query in units
-        ]
-        for head in weights
-    ]
+
+    def weight(head: np.ndarray, query: Unit, key: Unit) -> float:
+        return np.mean([sum(head[i, j] for j in range(key.start, key.stop)) for i in range(query.start, query.stop)])
+
+    expected = [[[weight(head, query, key) for key in units] for query in units] for head in weights]
     np.testing.assert_allclose(merged, expected, atol=1e-6)
     np.testing.assert_allclose(merged.sum(axis=-1), 1, atol=1e-5)
     assert merged.dtype == np.float32
-
-
-def test_queries_and_keys_of_two_texts_are_merged_each_by_its_own_words() -> None:
-    weights = builders.random_maps(0, 2, len(PAIR), 4)
-    keys = (Unit("ab", 0, 2, 0, False), Unit("c", 2, 3, 0, False), Unit("d", 3, 4, 0, True))
-    queries = word_units(PAIR)
-    merged = merge(weights, queries, keys)
-    assert merged.shape == (2, len(queries), 3)
-    for row, query in enumerate(queries):
-        for column, key in enumerate(keys):
-            slow = [weights[:, q, key.start : key.stop].sum(-1) for q in range(query.start, query.stop)]
-            np.testing.assert_allclose(merged[:, row, column], np.mean(slow, axis=0), atol=1e-6)
-    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
 
 
 @pytest.mark.parametrize(("text", "followed"), [("she saw the dog .", "she"), ("the dog ran .", "ran"), (". !", None)])
