@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-PATIENCE = 600.0  # seconds after which a test says that what should have come never comes; nothing is measured by it
+PATIENCE = 240.0  # seconds after which a test says that what should have come never comes; nothing is measured by it
 
 Found = TypeVar("Found")
 
