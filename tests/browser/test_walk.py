@@ -18,7 +18,8 @@ N_STEPS = 40
 # What can be done on the page, by kind; the elements themselves are kept in the page.
 _POSSIBLE = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
-    const seen = (element) => element.checkVisibility() && !element.closest('[aria-disabled="true"], [disabled], [inert]');
+    const refuses = '[aria-disabled="true"], [disabled], [inert]';
+    const seen = (element) => element.checkVisibility() && !element.closest(refuses);
     const all = (what, selector, root = main) =>
         [...root.querySelectorAll(selector)].filter(seen).map((element) => ({ what, element }));
     window.possible = [
