@@ -147,23 +147,22 @@ class Engine(EngineInterface):
     def _format(self, full_precision: bool) -> DType | None:
         return "float32" if full_precision else self._dtype
 
-    def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
-        device, memory = self._start()
-
-        from model_zoo import loading  # imports torch: threads that import it side by side may each see half of it
-
-        halves = loading.dtype_for(device, self._dtype).itemsize < 4
-        return memory.lease(question.model, halves and question.full_precision)
-
-    def _source(self, model: str, full_precision: bool = False) -> Source:
-        """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
-        device, memory = self._start()
+    def _bytes_per_parameter(self, dtype: DType | None) -> int:
+        device, _ = self._start()  # first: threads that import torch side by side may each see half of it
 
         from model_zoo import loading
 
-        source = self._find(model, loading.dtype_for(device, self._format(full_precision)).itemsize)
+        return loading.dtype_for(device, dtype).itemsize
+
+    def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
+        halves = self._bytes_per_parameter(self._dtype) < 4
+        return self._memory.lease(question.model, halves and question.full_precision)
+
+    def _source(self, model: str, full_precision: bool = False) -> Source:
+        """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
+        source = self._find(model, self._bytes_per_parameter(self._format(full_precision)))
         if source.folder is None:
-            memory.refuse_if_too_large(model, source.n_bytes)
+            self._memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
         return source
 
