@@ -79,6 +79,8 @@ def test_plain_from_pretrained_gives_the_rounded_weights_in_float32(model: BertF
     assert loaded.dtype == torch.float32
     stored = load_file(tmp_path / "model.safetensors")
     assert {tensor.dtype for tensor in stored.values() if tensor.dim() >= 2} == {torch.float8_e4m3fn}
+    n_bytes = sum(tensor.numel() * tensor.element_size() for tensor in stored.values())
+    assert n_bytes == sum(tensor.numel() * (1 if tensor.dim() >= 2 else 2) for tensor in stored.values())
     assert (tmp_path / "model.safetensors").stat().st_mode & 0o777 == 0o644
     original, rounded = model.state_dict(), loaded.state_dict()
     assert original.keys() == rounded.keys()

@@ -69,6 +69,12 @@ def probed(engine: Engine, model: str, name: str, settings: Settings) -> tuple[T
     return result, picture
 
 
+def test_the_files_are_small() -> None:
+    sizes = [path.stat().st_size for path in precomputed.FOLDER.glob("embedded-*.json")]
+    assert len(sizes) == len(precomputed.EMBEDDED)
+    assert sum(sizes) < 300_000
+
+
 @pytest.mark.parametrize("name", ["bigram_shift", "part_of_speech"])
 def test_a_result_is_read_as_it_was_written(name, engine, tmp_path, monkeypatch) -> None:
     """All but what is rounded is the same object again, of sentences and of words."""

@@ -2,11 +2,12 @@
 
 import pytest
 from walks.visitor import Address
-from walks.walk import Failure, Step, Walk, shortest, walk
+from walks.walk import Failure, Step, Walk, shortest, take, walk
 
 import pages.attention.fields
-from pages.attention.fields import FILTERS, THRESHOLD
-from ui.widgets import TEXT
+from pages.attention.fields import FILTERS, THRESHOLD, WORDS
+from ui.field import Field
+from ui.widgets import HEAD, LAYER, TEXT
 
 
 @pytest.mark.slow
@@ -67,3 +68,31 @@ def test_a_walk_finds_a_field_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
         Failure, match=r"For another visitor, another state: .*widget attention_threshold: '0.25' -> '0.0'"
     ):
         walked.take(Step("use", "attention_threshold", 0.25))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("app")
+def test_the_shortest_way_leaves_out_what_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failure by two of seven steps is told by these two."""
+    way = [
+        Step("go", "pages/home/page.py"),
+        Step("go", "pages/attention/page.py"),
+        Step("use", "attention_view", "Lines"),
+        Step("use", "attention_words", True),
+        Step("use", "layer", 1),
+        Step("use", "attention_threshold", 0.5),
+        Step("use", "layer", 3),
+    ]
+
+    read = Field.value.fget
+
+    def lost(self: Field[object]) -> object:
+        if self is HEAD and LAYER.value == 3 and WORDS.value:
+            raise KeyError("head")
+        return read(self)
+
+    monkeypatch.setattr(Field, "value", Field.value.getter(lost))
+    with pytest.raises(Failure, match="Something went wrong") as caught:
+        take(way, Walk(Address("pages/attention/page.py")))
+    shortest_failure = shortest(caught.value)
+    assert [(step.which, step.value) for step in shortest_failure.way] == [("attention_words", True), ("layer", 3)]

@@ -45,6 +45,22 @@ def test_two_thousand_different_sentences_that_can_be_probed(case: tuple[Task, D
         assert all(abs(count - fair) <= max(1.0, 0.08 * fair) for count in counts.values()), counts
 
 
+def test_no_word_gives_the_label_away(case: tuple[Task, Dataset]) -> None:
+    task, data = case
+    if task.name == "word_content":
+        pytest.skip("the label of word content is a word")
+    by_word: dict[str, Counter[str]] = defaultdict(Counter)
+    for item, label in enumerate(data.labels):
+        word = data.word(item)
+        words = {word} if word else set(WORD.findall(data.texts[data.text_of[item]].lower()))
+        for actual in words:
+            by_word[actual][label] += 1
+    for word, counts in by_word.items():
+        n, most = sum(counts.values()), max(counts.values())
+        # Two of three: the label stays open for every word, beyond four standard deviations of chance.
+        assert most <= 2 / 3 * n + 4 * np.sqrt(n * 2 / 9), (word, counts)
+
+
 def test_training_and_test_use_different_content_words(case: tuple[Task, Dataset]) -> None:
     task, data = case
     sides: dict[bool, set[str]] = {False: set(), True: set()}
