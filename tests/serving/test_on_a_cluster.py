@@ -21,7 +21,7 @@ import pytest
 import urllib3
 from patience import PATIENCE, until
 
-from benchmarks.server import ROOT, TOKEN, Cluster
+from benchmarks.server import ROOT, SECONDS_TO_START, TOKEN, Cluster
 from model_zoo import DEFAULT_MODEL, tracing
 from model_zoo.errors import Unreachable
 from model_zoo.questions.measure_cost import MeasureCost
@@ -98,7 +98,7 @@ def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) 
     with ThreadPoolExecutor(4) as threads:
         asking_ = [threads.submit(ask, thread) for thread in range(4)]
         try:
-            patience = 2 * PATIENCE  # one new replica is started after the other
+            patience = 2 * SECONDS_TO_START  # one new replica is started after the other
             updated = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience
             )
@@ -139,7 +139,7 @@ def test_a_stream_whose_replica_dies_says_so_and_questions_go_on(cluster: Cluste
     with pytest.raises(Unreachable, match=r"stopped after \d[\d,]* of its parts"):
         for _ in events:
             pass
-    until(lambda: clustered.look())
+    until(lambda: clustered.look(), patience=SECONDS_TO_START)
     assert clustered.ask(HEALTH)  # waits for the replica that takes the place of those
 
 
