@@ -1,11 +1,16 @@
-"""Heads switched off in many items, stage by stage: a head beside others of its layer, every head by itself and every
-layer, and more and more heads in different orders (pruning). Two jobs on one base, ``AblationJob``.
+"""Parts switched off. In many items: a head beside others of its layer, every head by itself and every layer
+(``HeadAblationJob``), and more and more heads in different orders (``PruningJob``). In one text: all changed runs that
+a question asks for (``InterventionJob``), and heads one after the other (``GreedyJob``).
+
+A greedy search always takes the head whose loss moves the score most, or least, beside those that are off already; it
+may miss a smaller set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -27,15 +32,19 @@ from analysis.corpus.importance import (
     share_of,
     together,
 )
+from analysis.effects import measured, same_answer
 from evidence.items import LeftOut, Material
 from evidence.questions.switch_off import Gradients, HeadGradients, SwitchedOff, SwitchOff
 from jobs.staged import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, duration
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Change, DoubleArray, Effects, FloatArray, duration
+from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 
 Order = Literal["greedy", "by importance", "at random"]
 ORDERS: Final[tuple[Order, ...]] = ("greedy", "by importance", "at random")
+TextOrder = Literal["worst first", "least first"]
 
 MOST_EVERY: Final = 96
 """Items in which every head is switched off by itself."""
@@ -47,7 +56,12 @@ RANDOM_ORDERS: Final = 5
 GREEDY_SECONDS: Final = 120.0
 """How long the greedy search works at most; waiting for others does not count."""
 
+_STAGES: Final[dict[TextOrder, str]] = {
+    "worst first": "The fewest heads that change the prediction",
+    "least first": "How many can be removed before it changes",
+}
 _SEED: Final = 35
+_SEED_OF_TEXT: Final = 18
 _OF_GRADIENTS: Final = 3  # passes that taking gradients is worth
 _AT_ONCE: Final = 48  # items in a question about one head
 _AT_ONCE_EVERY: Final = 24  # and in one about every head
@@ -220,20 +234,56 @@ class HeadAblationJob(AblationJob):
         return effects(answers.scores[rows], answers.right[rows], self._clusters(answers), self._layers)
 
 
-@dataclass
-class PruningPath:
-    """One order of heads, the first to go first, and what is known of it: for each of ``counts`` how the scores of the
-    judging items change with so many of them off, and the share that is answered rightly.
+@dataclass(slots=True)
+class Path(Shows):
+    """Heads in the order in which they go, and what is known of it: for each of ``counts`` the score with so many of
+    them off. Of many items that is how their score changes (nats), and ``right`` the share that is answered rightly; of
+    one text P of its answer, ``changed`` once that is another one.
     """
 
     heads: list[Head]
     counts: list[int] = field(default_factory=list)
-    changes: list[Mean] = field(default_factory=list)
+    scores: list[Mean] = field(default_factory=list)
     right: list[Mean] = field(default_factory=list)
+    changed: bool = False
 
-    def curve(self, name: str, *, right: bool) -> Curve:
-        n = min(len(self.counts), len(self.changes), len(self.right))  # the worker may be at it
-        return Curve(name, tuple(self.counts[:n]), tuple((self.right if right else self.changes)[:n]))
+    def curve(self, name: str, *, right: bool = False) -> Curve:
+        scores = self.right if right else self.scores
+        n = min(len(self.counts), len(scores))  # the worker may be at it
+        return Curve(name, tuple(self.counts[:n]), tuple(scores[:n]))
+
+    def to_frame(self) -> DataFrame:
+        """One row a number of heads: heads_off, layer and head of the one that went last (missing at first), score."""
+        last = [self.heads[n - 1] if n else None for n in self.counts]
+        return table(
+            {
+                "heads_off": self.counts,
+                "layer": whole_numbers([None if head is None else head[0] for head in last]),
+                "head": whole_numbers([None if head is None else head[1] for head in last]),
+                "score": [mean.value for mean in self.scores],
+            }
+        )
+
+
+def _prune_greedily(
+    path: Path,
+    heads: Sequence[Head],
+    score: Callable[[Sequence[tuple[Head, ...]]], Generator[None, None, DoubleArray]],
+    measure: Callable[[Path, int], Generator[None, None, None]],
+) -> Generator[None, None, None]:
+    """Switch heads off one after the other, until none is left or the answer has changed: next goes the one with which
+    the ``score`` of the set that is off is highest. The path is measured with each number of them off.
+    """
+    yield from measure(path, 0)
+    while len(path.heads) < len(heads) and not path.changed:
+        left = [head for head in heads if head not in path.heads]
+        scores = yield from score([(*path.heads, head) for head in left])
+        path.heads.append(left[int(np.argmax(scores))])
+        yield from measure(path, len(path.heads))
+
+
+class _TimeIsUp(Exception):
+    """Raised where a search has taken as long as it may."""
 
 
 class PruningJob(AblationJob):
@@ -252,7 +302,7 @@ class PruningJob(AblationJob):
             raise InvalidInput(
                 "There are too few items to put heads in order by some of them and to judge that by others. Give more."
             )
-        self.paths: dict[Order, list[PruningPath]] = {}
+        self.paths: dict[Order, list[Path]] = {}
         self.greedy_ended: Literal["all", "time"] | None = None
         self.n_total = 3 * len(self.choosing) + (1 + RANDOM_ORDERS) * len(self.judging) * len(self.counts)
         self._searched = 0.0  # seconds
@@ -298,15 +348,27 @@ class PruningJob(AblationJob):
         for _ in range(RANDOM_ORDERS):
             yield from self._judge("at random", rng.permutation(len(self.heads)))
         self.stage = "Greedy search"
-        yield from self._search()
+        path = Path([])
+        self.paths["greedy"] = [path]
+        try:
+            yield from _prune_greedily(path, self.heads, self._score, self._measure_at_count)
+            self.greedy_ended = "all"
+        except _TimeIsUp:
+            self.greedy_ended = "time"
+            if path.counts[-1] != len(path.heads):
+                yield from self._measure(path, (len(path.heads),))
 
     def _judge(self, order: Order, places: npt.NDArray[np.int64]) -> Generator[None, None, None]:
         """Measure an order that is known as a whole: the places of the heads among all."""
-        path = PruningPath([self.heads[place] for place in places])
+        path = Path([self.heads[place] for place in places])
         yield from self._measure(path, self.counts)
         self.paths.setdefault(order, []).append(path)
 
-    def _measure(self, path: PruningPath, counts: Sequence[int]) -> Generator[None, None, None]:
+    def _measure_at_count(self, path: Path, n: int) -> Generator[None, None, None]:
+        if n in self.counts:
+            yield from self._measure(path, (n,))
+
+    def _measure(self, path: Path, counts: Sequence[int]) -> Generator[None, None, None]:
         """With so many heads of a path off, in all judging items; 0 counts as nothing off."""
         answers = Answers()
         sets = [tuple(path.heads[:n]) for n in counts if n]
@@ -315,36 +377,112 @@ class PruningJob(AblationJob):
         clusters = self._clusters(answers)
         rows = range(len(sets) + 1) if 0 in counts else range(1, len(sets) + 1)
         scores, right = answers.scores, answers.right
-        path.changes += [mean_of(scores[row] - scores[0], clusters) for row in rows]
+        path.scores += [mean_of(scores[row] - scores[0], clusters) for row in rows]
         path.right += [share_of(right[row], clusters) for row in rows]
         path.counts += counts
 
-    def _search(self) -> Generator[None, None, None]:
-        done = self.n_done
-        path = PruningPath([])
-        self.paths["greedy"] = [path]
-        yield from self._measure(path, (0,))
-        while len(path.heads) < len(self.heads):
-            left = [head for head in self.heads if head not in path.heads]
+    def _score(self, sets: Sequence[tuple[Head, ...]]) -> Generator[None, None, DoubleArray]:
+        """The mean scores of the choosing items with each set off. Raises _TimeIsUp between two steps."""
+        done, began = self.n_done, self._seconds
+        answer = self._switch_off(self.choosing, sets)
+        while True:
+            try:
+                next(answer)
+            except StopIteration as end:
+                self.n_done = done  # how long it takes is told by its own bound
+                return np.asarray(np.nanmean(end.value.scores[1:], axis=1), dtype=np.float64)
+            self._searched += self._seconds - began
             began = self._seconds
-            answer = self._switch_off(self.choosing, [(*path.heads, head) for head in left])
-            while True:
-                try:
-                    next(answer)
-                except StopIteration as end:
-                    scores = end.value.scores[1:]
-                    break
-                self._searched += self._seconds - began
-                began = self._seconds
-                if self._searched > GREEDY_SECONDS:
-                    answer.close()
-                    self.greedy_ended = "time"
-                    if path.counts[-1] != len(path.heads):
-                        yield from self._measure(path, (len(path.heads),))
-                    return
-                yield
-            self.n_done = done  # how long it takes is told by its own bound
-            path.heads.append(left[int(np.nanmean(scores, axis=1).argmax())])
-            if len(path.heads) in self.counts:
-                yield from self._measure(path, (len(path.heads),))
-        self.greedy_ended = "all"
+            if self._searched > GREEDY_SECONDS:
+                answer.close()
+                raise _TimeIsUp
+            yield
+
+
+class InterventionJob(StagedJob):
+    """Makes changed runs. The engine remembers a whole answer: a page that waits for it asks again when it is there."""
+
+    doing = "running a model with changes"
+    unit = "run"
+
+    def __init__(self, engine: EngineInterface, question: Intervene) -> None:
+        super().__init__(engine, len(question.changes), "Running the model")
+        self.question = question
+
+    @property
+    def n_ended(self) -> int:
+        return 0  # the picture is drawn when it is whole
+
+    def steps(self) -> Generator[None, None, None]:
+        def note(piece: Effects) -> None:
+            self.n_done += len(piece.readings)
+
+        yield from self._read(self._engine.stream(self.question), note)
+
+
+class GreedyJob(StagedJob):
+    """A search on one question, which says what is asked and has no changes of its own. ``random`` are orders drawn at
+    random, as long as the longest search.
+    """
+
+    doing = "looking for heads that matter"
+
+    def __init__(self, engine: EngineInterface, question: Intervene, heads: Sequence[Head]) -> None:
+        super().__init__(engine, stage=_STAGES["worst first"])
+        self.question = replace(question, changes=(), top_k=1)
+        self.heads = tuple(heads)
+        self.paths: dict[TextOrder, Path] = {}
+        self.random: list[Path] = []
+
+    @property
+    def share(self) -> float:
+        """Of the heads there are: a search ends when the answer changes, mostly before they are all off."""
+        done = {order: len(path.heads) / len(self.heads) for order, path in self.paths.items()}
+        worst, least = self.paths.get("worst first"), done.get("least first", 0.0)
+        return (0.3 if worst is not None and worst.changed else 0.3 * done.get("worst first", 0.0)) + 0.6 * least
+
+    @property
+    def n_ended(self) -> int:
+        return sum(path.changed for path in self.paths.values())
+
+    def steps(self) -> Generator[None, None, None]:
+        for order, stage in _STAGES.items():
+            self.stage, path = stage, Path([])
+            self.paths[order] = path
+            score = partial(self._score, -1 if order == "worst first" else 1)
+            yield from _prune_greedily(path, self.heads, score, lambda path, n: self._measure(path, [n]))
+        self.stage = "The same in random orders"
+        n = max(len(path.heads) for path in self.paths.values())
+        rng = np.random.default_rng(_SEED_OF_TEXT)
+        for _ in range(RANDOM_ORDERS):
+            path = Path([self.heads[place] for place in rng.permutation(len(self.heads))[:n]])
+            yield from self._measure(path, range(n + 1))
+            self.random.append(path)
+
+    @property
+    def curves(self) -> list[Curve]:
+        """What is known so far: P over the number of heads that are off, in every order; of random ones the mean."""
+        names: dict[TextOrder, str] = {"worst first": "hurts most first", "least first": "hurts least first"}
+        curves = [self.paths[order].curve(name) for order, name in names.items() if order in self.paths]
+        if len(self.random) == RANDOM_ORDERS:
+            name = f"in random order (mean of {RANDOM_ORDERS})"
+            curves.append(together(name, [path.curve(name) for path in self.random]))
+        return curves
+
+    def _ask(self, changes: Sequence[Change]) -> Generator[None, None, Effects]:
+        pieces: list[Effects] = []
+        yield from self._read(self._engine.stream(replace(self.question, changes=tuple(changes))), pieces.append)
+        return self.question.combine(pieces)
+
+    def _score(self, sign: int, sets: Sequence[tuple[Head, ...]]) -> Generator[None, None, DoubleArray]:
+        """ln P of the answer with each set off, or minus that."""
+        effects = yield from self._ask([Change(heads=heads) for heads in sets])
+        return sign * np.array([reading.log_probability for reading in effects.readings])
+
+    def _measure(self, path: Path, counts: Sequence[int]) -> Generator[None, None, None]:
+        """P of the answer with so many heads of a path off; 0 counts as nothing off."""
+        effects = yield from self._ask([Change(heads=tuple(path.heads[:n])) for n in counts if n])
+        readings = [effects.untouched] * (0 in counts) + [*effects.readings]
+        path.scores += [Mean(measured(reading, "probability"), np.nan, np.nan, 1, 1) for reading in readings]
+        path.changed = not same_answer(effects, readings[-1])
+        path.counts += counts

@@ -6,6 +6,7 @@ Python". Lines use the packages below the pages alone, so that they run wherever
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import pandas as pd
@@ -38,6 +39,7 @@ Numbers = FloatArray | DoubleArray | IntArray | pd.DataFrame
 _TUNED: Final = """\
 # The name tuned/… is known to the app alone: save the model on the page Train, unpack it, and write its folder instead.
 """
+_ABOVE: Final = ("pages", "ui", "web", "streamlit")  # packages that lines do not use
 _ALIASES: Final = {"numpy": "np", "pandas": "pd"}
 _WORDS: Final = re.compile(r"[\w/]+")
 
@@ -82,14 +84,42 @@ def put(
 ) -> None:
     """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
 
-    ``engine`` is bound before them, and by the parts before. What they ``use`` is imported: modules, classes and
-    functions, from where they are defined, or lines that import. The lines of each further picture are a ``part`` of
-    their own, whose name is a comment above them.
+    ``engine`` is bound before them, and by the parts before. Of the modules, classes and functions that the file of
+    ``shows`` has imported, and of those that are given as ``uses``, what the lines name is imported, from where it is
+    defined; lines that import can be given, too. The lines of each further picture are a ``part`` of their own, whose
+    name is a comment above them.
     """
     if isinstance(lines, Lines):
         uses = *lines.uses, *uses
         lines = lines.text
-    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(map(_import_line, uses)))
+    text = textwrap.dedent(lines).strip("\n")
+    bound = _names("\n".join([*(part.lines for part in _parts().values()), text]), ast.Store)
+    imported = getattr(shows, "__globals__", {}).items()
+    known = {name: value for name, value in imported if name not in bound and _is_below(value)}
+    known |= {_name(value): value for value in uses if not isinstance(value, str)}
+    named = [known[name] for name in sorted(_names(text, ast.Load)) if name in known]
+    imports = dict.fromkeys(map(_import_line, (*(use for use in uses if isinstance(use, str)), *named)))
+    _parts()[part] = Part(text, shows, tuple(imports))
+
+
+def _names(text: str, context: type[ast.expr_context]) -> set[str]:
+    """The names that lines of Python use, or bind."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    return {node.id for node in nodes if isinstance(node.ctx, context)}
+
+
+def _is_below(value: object) -> bool:
+    """Whether it is a module, class or function of a package below the pages."""
+    if not isinstance(value, ModuleType | FunctionType | type):
+        return False
+    home = value.__name__ if isinstance(value, ModuleType) else value.__module__
+    return home.partition(".")[0] not in _ABOVE
+
+
+def _name(used: Any) -> str:
+    """What a module, class or function is called in lines that import it."""
+    name: str = used.__name__
+    return _ALIASES.get(name, name.rpartition(".")[2])
 
 
 def _import_line(used: Any) -> str:
@@ -98,8 +128,8 @@ def _import_line(used: Any) -> str:
         return used
     if isinstance(used, ModuleType):
         package, _, name = used.__name__.rpartition(".")
-        alias = _ALIASES.get(used.__name__)
-        return f"from {package} import {name}" if package else f"import {name}" + (f" as {alias}" if alias else "")
+        alias = _name(used)
+        return f"from {package} import {name}" if package else f"import {name}" + f" as {alias}" * (alias != name)
     parts, name = used.__module__.split("."), used.__name__
     packages = (".".join(parts[:n]) for n in range(1, len(parts)))
     home = next((package for package in packages if getattr(sys.modules[package], name, None) is used), used.__module__)

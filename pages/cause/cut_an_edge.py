@@ -11,14 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from analysis.effects import By, cut, lost
-from analysis.words import Unit, merge
+from analysis.words import Unit, merge, word_units
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted
 from pages.cause import effect_views
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
-from pages.cause.scene import TARGET, Scene
+from pages.cause.scene import Scene
 from ui import Field, View, as_python, ask_for, make_distinct, note, one_of, save, widgets, within
+from ui.as_python import Lines
 from ui.cells import Cells, show
 from viz import cells
 from viz.erasure import SIGNS
@@ -34,7 +35,6 @@ LAYER: Field[int] = Field("edge_layer", 0, within("the layer", 0, 999), of="caus
 HEAD: Field[int] = Field("edge_head", 0, within("the head", 0, 999), of="cause")
 
 _MOST = 40  # words that are drawn
-_WORDS = ("from analysis.words import word_units", TARGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,10 @@ class _Cuts:
         """The change that cuts these, as an expression."""
         return f"cut({', '.join(filter(None, (edges, as_python.arguments(layer=self.layer, head=self.head))))})"
 
-    def words_python(self, *, foil: bool = False) -> str:
+    def words_python(self, *, foil: bool = False) -> Lines:
         """Lines that bind the text, the target and the words."""
-        return f"{self.scene.python_code(foil=foil)}units = word_units({self.scene.call('encode', 'text')})\n"
+        line = f"units = word_units({self.scene.call('encode', 'text')})\n"
+        return self.scene.python_code(foil=foil) + Lines(line, (word_units, cut))
 
 
 def draw(scene: Scene) -> None:
@@ -151,14 +152,10 @@ def _attention_python(cuts: _Cuts, merged: Map) -> None:
     layers = "range(run.n_layers)" if cuts.layer is None else f"[{cuts.layer}]"
     mean = f"np.mean([run.layer(layer).mean(axis=0) for layer in {layers}], axis=0)"
     as_python.put(
-        f"{cuts.words_python()}"
-        f"run = {cuts.scene.call('attend', text)}\n"
+        cuts.words_python() + f"run = {cuts.scene.call('attend', text)}\n"
         f"weights = {mean if cuts.head is None else f'run.head({cuts.layer}, {cuts.head})'}\n"
         "numbers = merge(weights, units)",
         lambda: merged,
-        "import numpy as np",
-        "from analysis.words import merge",
-        *_WORDS,
     )
 
 
@@ -189,14 +186,11 @@ def _effects(cuts: _Cuts, by: By) -> None:
     )
     save.table("Every edge", lambda: _table(cuts, effects), "edges")
     as_python.put(
-        f"{cuts.words_python(foil=by == 'difference')}"
-        f"each = [{cuts.python_code('[(query, key)]')} for query in units for key in units]\n"
+        cuts.words_python(foil=by == "difference")
+        + f"each = [{cuts.python_code('[(query, key)]')} for query in units for key in units]\n"
         f"effects = {scene.intervene('each')}\n"
         f'numbers = lost(effects, "{by}").reshape(len(units), -1)  # rows are queries',
         lambda: lost(effects, by).reshape(n, n),
-        "from analysis.effects import cut",
-        "from analysis.effects import lost",
-        *_WORDS,
     )
 
 
@@ -239,8 +233,7 @@ def _answer(cuts: _Cuts) -> None:
     effects = engine().ask(question)
     effect_views.draw(scene, effects, f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
     edges = ", ".join(f"(units[{a}], units[{b}])" for a, b in cuts.edges)
-    lines = f"{'' if as_python.has_lines() else cuts.words_python()}change = {cuts.python_code(f'[{edges}]')}"
-    effect_views.put_python(scene, effects, lines, ("from analysis.effects import cut", *_WORDS))
+    effect_views.put_python(scene, effects, cuts.words_python(), cuts.python_code(f"[{edges}]"))
 
 
 def _table(cuts: _Cuts, effects: Effects) -> pd.DataFrame:

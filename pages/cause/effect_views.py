@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -14,6 +13,7 @@ from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
 from ui import as_python, figures, save, say
+from ui.as_python import Lines
 from viz.bars import bars
 from viz.layout import percent
 
@@ -36,15 +36,15 @@ def draw(scene: Scene, effects: Effects, change: str, key: str) -> None:
     save.table("Before and after", lambda: _table(scene, effects, after, change), f"{key}-answers")
 
 
-def put_python(scene: Scene, effects: Effects, lines: str, imports: Sequence[str], **named: object) -> None:
-    """The best answers after a change, to which ``lines`` bind ``change``; ``named`` are settings."""
+def put_python(scene: Scene, effects: Effects, lines: Lines, change: str, **named: object) -> None:
+    """The best answers after a change, an expression, which uses what ``lines`` bind; ``named`` are settings. Where
+    lines stand here already, they have bound that.
+    """
     as_python.put(
-        f"{lines}\n"
+        (Lines("") if as_python.has_lines() else lines) + f"change = {change}\n"
         f"effects = {scene.intervene('[change]', **named, top_k=scene.question.top_k)}\n"
         "numbers = np.array([answer.probability for answer in effects.readings[0].best])",
         lambda: np.array([answer.probability for answer in effects.readings[0].best]),
-        "import numpy as np",
-        *imports,
         part="The most probable answers after the change",
     )
 

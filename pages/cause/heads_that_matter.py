@@ -12,19 +12,20 @@ import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from analysis.effects import BYS, By, lost
+from analysis.effects import BYS, By, lost, measured
 from analysis.erasure import each_hidden
 from analysis.words import Unit
+from jobs.ablation import GreedyJob
 from jobs.explaining import explainable
-from jobs.text_ablation import GreedyJob
 from model_zoo.errors import NotSupported
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted, signed
 from pages.cause import effect_views
 from pages.cause import scene as scenes
 from pages.cause.fields import BLOCKS, BY, OFF, VALUE, change_of, name_of
-from pages.cause.scene import TARGET, Scene
+from pages.cause.scene import Scene
 from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
+from ui.as_python import Lines
 from ui.cells import Cells, show
 from viz.curves import pruning
 from viz.erasure import LEGEND, without_word
@@ -116,8 +117,7 @@ def _ablation() -> str | None:
 def _map_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
     blocks = "    parts += [Change(attention=(layer,)), Change(feed_forward=(layer,))]\n" * bool(n_blocks)
     as_python.put(
-        f"{scene.python_code(foil=by == 'difference')}"
-        f"info = engine.info({as_python.literal(scene.model)})\n"
+        scene.python_code(foil=by == "difference") + f"info = engine.info({as_python.literal(scene.model)})\n"
         "parts = []\n"
         "for layer in range(info.n_layers):\n"
         "    parts += [Change(heads=((layer, head),)) for head in range(info.n_heads)]\n"
@@ -125,18 +125,14 @@ def _map_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
         f"effects = {scene.intervene('parts', value=_ablation())}\n"
         f'numbers = lost(effects, "{by}").reshape(info.n_layers, -1)  # a row a layer',
         lambda: lost(effects, by).reshape(scene.info.n_layers, -1),
-        "from analysis.effects import lost",
-        "from model_zoo.types import Change",
-        TARGET,
     )
 
 
 def _together_python(scene: Scene, effects: Effects, off: Change) -> None:
     blocks = {"attention": off.attention, "feed_forward": off.feed_forward}
     parts = as_python.arguments(heads=off.heads or None, **{name: of or None for name, of in blocks.items()})
-    lines = f"{'' if as_python.has_lines() else scene.python_code()}change = Change({parts})"
-    imports = "from model_zoo.types import Change", TARGET
-    effect_views.put_python(scene, effects, lines, imports, value=_ablation())
+    lines = scene.python_code() + Lines("", (Change,))
+    effect_views.put_python(scene, effects, lines, f"Change({parts})", value=_ablation())
 
 
 def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
@@ -214,11 +210,7 @@ def _words_python(scene: Scene, before: Effects, after: Effects) -> None:
         'then = [measured(off, "bits") - measured(reading, "bits") for reading in after]\n'
         'numbers = np.array([lost(before, "bits"), then])  # a row before, a row after',
         lambda: np.array([lost(before, "bits"), lost(after, "bits")]),
-        "import numpy as np",
-        "from dataclasses import replace",
-        "from analysis.effects import lost, measured",
-        "from analysis.erasure import each_hidden",
-        "from jobs.explaining import explainable",
+        measured,
         part="Words the prediction depends on, before and after",
     )
 
@@ -288,10 +280,10 @@ def _draw_search(scene: Scene, job: GreedyJob) -> None:
             f"**{n} of {len(job.heads)}** heads can be removed, least important first, before the top prediction "
             "changes."
         )
-    if job.running or least is None or worst is None or not least.probabilities:
+    if job.running or least is None or worst is None or not least.scores:
         return
     if not job.stopping and as_python.has_lines():
-        _greedy_python(scene, [*worst.probabilities, *least.probabilities])
+        _greedy_python(scene, [mean.value for path in (worst, least) for mean in path.scores])
     figure = partial(
         pruning, job.curves, f"P({answer})", max(len(path.heads) for path in job.paths.values()), percent=True
     )
@@ -309,18 +301,15 @@ def _greedy_python(scene: Scene, probabilities: list[float]) -> None:
         "for _ in search.steps():\n"
         "    pass\n"
         'paths = search.paths["worst first"], search.paths["least first"]\n'
-        "numbers = np.array([p for path in paths for p in path.probabilities])  # with 0, 1, 2, … heads off",
+        "numbers = np.array([mean.value for path in paths for mean in path.scores])  # with 0, 1, 2, … heads off",
         lambda: np.array(probabilities),
-        "import numpy as np",
-        "from jobs.text_ablation import GreedyJob",
-        "from model_zoo.questions.intervene import Intervene",
         part="How many heads does it take?",
     )
 
 
 def _orders(job: GreedyJob) -> pd.DataFrame:
     rows = [
-        {"order": order, "n_off": k, "layer": head[0] + 1, "head": head[1] + 1, "probability": path.probabilities[k]}
+        {"order": order, "n_off": k, "layer": head[0] + 1, "head": head[1] + 1, "probability": path.scores[k].value}
         for order, path in job.paths.items()
         for k, head in enumerate(path.heads, start=1)
     ]

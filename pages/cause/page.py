@@ -1,8 +1,9 @@
 """The page "Cause": switch a part of the model off, and see."""
 
-from pages.cause import lesson_links, scene
+from pages.cause import scene
+from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, FIND, FOIL, SHOWN_VIEW
-from ui import MASK, MASKS, MODEL, PAIR, TEXT, Page, run, views_of
+from ui import MASK, MASKS, MODEL, PAIR, TEXT, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
     name="cause",
@@ -18,7 +19,7 @@ PAGE = Page(
     scene=scene.make,
     apart=True,
     footer=scene.Scene.say_model,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("cause", EXAMPLES.decides),
     shows=scene.shows,
 )
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.agreement import readable
 from analysis.effects import BYS, By
 from analysis.words import Unit, word_units
-from jobs.text_ablation import InterventionJob
+from jobs.ablation import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
@@ -32,6 +32,7 @@ from ui import (
     watch,
     widgets,
 )
+from ui.as_python import Lines
 from ui.mask_strip import MaskedText
 from viz.erasure import LEGEND
 from viz.head_effects import UNITS
@@ -121,17 +122,18 @@ class Scene(MaskedText):
             "class": "the text",
         }[self.reads]
 
-    def python_code(self, *, foil: bool = False) -> str:
+    def python_code(self, *, foil: bool = False) -> Lines:
         """Lines that bind ``text`` and the target, ``aim``; with the ``foil`` also where none was typed."""
         typed, foil_answer = self.question.aim, self.untouched.foil
         other, comment = typed.foil, ""
         if foil and other is None and foil_answer is not None:
             other, comment = foil_answer.id, f"  # compared with {as_python.literal(foil_answer.token)}"
         aim = as_python.arguments(typed.reads, typed.position, answer=typed.answer, foil=other)
-        return f"text = {as_python.literal(self.encoding.text)}\naim = TargetAnswer({aim}){comment}\n"
+        text = as_python.literal(self.encoding.text)
+        return Lines(f"text = {text}\naim = TargetAnswer({aim}){comment}\n", (TargetAnswer,))
 
     def call(self, method: str, *expressions: str, **named: object) -> str:
-        """Asks a question of this name about the text, as an expression; ``given`` are expressions."""
+        """Asks a question of this name about the text, as an expression, as those given before its settings are."""
         known = as_python.literal(self.model), *expressions
         more = as_python.arguments(text_pair=self.encoding.text_pair, **named)
         return f"engine.{method}({', '.join(filter(None, (*known, more)))})"
@@ -145,10 +147,6 @@ class Scene(MaskedText):
         answer, foil = effects.answer, effects.foil
         target = f"Target “{readable(answer.token)}” ({percent(answer.probability)})"
         return target + (f" vs “{readable(foil.token)}” ({percent(foil.probability)})" if foil else "")
-
-
-TARGET = "from model_zoo.types import TargetAnswer"
-"""What the lines of Python of every view import."""
 
 
 def _typed(answer: str) -> str | None:

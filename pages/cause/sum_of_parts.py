@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
-from pages.cause.scene import TARGET, Scene
+from pages.cause.scene import Scene
 from ui import SWITCH, Field, View, as_python, figures, notes, one_of, save, widgets
 from viz.bars import waterfall
 from viz.erasure import LEGEND
@@ -81,12 +81,10 @@ def draw(scene: Scene) -> None:
 def _put_python(scene: Scene, parts: Sequence[_Part], *, difference: bool) -> None:
     adds = "part.logit - part.foil_logit" if difference else "part.logit"
     as_python.put(
-        f"{scene.python_code(foil=difference)}"
-        f"found = {scene.call('decompose', 'text', 'aim=aim', masked=scene.masked or None)}\n"
+        scene.python_code(foil=difference)
+        + f"found = {scene.call('decompose', 'text', 'aim=aim', masked=scene.masked or None)}\n"
         f"numbers = np.array([{adds} for part in found.parts])  # of each part: its kind, layer and head",
         lambda: np.array([part.adds for part in parts]),
-        "import numpy as np",
-        TARGET,
     )
 
 

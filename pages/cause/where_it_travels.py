@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -12,13 +11,14 @@ import streamlit as st
 
 from analysis.agreement import readable
 from analysis.effects import By, lost, measured, recovered
-from analysis.words import Unit
+from analysis.words import Unit, word_units
 from model_zoo.types import Change, DoubleArray, Effects, signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, OTHER
-from pages.cause.scene import EXAMPLE, TARGET, Scene
+from pages.cause.scene import EXAMPLE, Scene
 from ui import MASKS, PAIR, TEXT, Field, View, as_python, ask_for, caption, note, one_of, save, say, widgets
 from ui.address import put
+from ui.as_python import Lines
 from ui.cells import show
 from viz import cells
 from viz.layout import layer_names, percent
@@ -121,8 +121,9 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], patched: What
     columns = (
         [str(h) for h in range(1, scene.info.n_heads + 1)] if patched == "heads" else [unit.label for unit in units]
     )
+    shares = shares.reshape(len(rows), len(columns))
     payload = cells.cells(
-        shares.reshape(len(rows), len(columns)),
+        shares,
         rows,
         columns,
         quantity="share of the difference",
@@ -139,32 +140,28 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], patched: What
         "prediction, not that it is needed."
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, patched, by, other), "where-it-travels")
-    _put_python(scene, patched, by, other, lambda: shares.reshape(len(rows), len(columns)))
+    _put_python(scene, patched, by, other, shares)
 
 
-def _put_python(scene: Scene, patched: What, by: By, other: str, shows: Callable[[], DoubleArray]) -> None:
+def _put_python(scene: Scene, patched: What, by: By, other: str, shares: DoubleArray) -> None:
     n_layers = f"info.n_layers{' + 1' * (patched == 'states')}"
     if patched == "heads":
         changes = "Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)"
-        units = ""
+        units = Lines("")
     else:
         part = {"states": "states", "attention": "attention", "forward": "feed_forward"}[patched]
         at = "positions=tuple(range(word.start, word.stop))"
         changes = f"\n    Change({part}=(layer,), {at})\n    for layer in range({n_layers})\n    for word in words\n"
-        units = f"words = word_units({scene.call('encode', 'text')})\n"
+        units = Lines(f"words = word_units({scene.call('encode', 'text')})\n", (word_units,))
     as_python.put(
-        f"{scene.python_code(foil=by == 'difference')}"
-        f"other = {as_python.literal(other)}  # what is patched in is from its run\n"
+        scene.python_code(foil=by == "difference")
+        + units
+        + f"other = {as_python.literal(other)}  # what is patched in is from its run\n"
         f"info = engine.info({as_python.literal(scene.model)})\n"
-        f"{units}"
         f"changes = [{changes}]\n"
         f"effects = {scene.intervene('changes', 'other=other', value='other')}\n"
         f'numbers = recovered(effects, "{by}").reshape({n_layers}, -1)  # a row a layer',
-        shows,
-        "from analysis.effects import recovered",
-        *["from analysis.words import word_units"] * (patched != "heads"),
-        "from model_zoo.types import Change",
-        TARGET,
+        lambda: shares,
     )
 
 

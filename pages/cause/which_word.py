@@ -14,9 +14,10 @@ import streamlit as st
 from analysis import explanations
 from analysis.explanations import Area, Mean, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
+from model_zoo.questions.intervene import Intervene
 from model_zoo.types import METHODS, Attribution, Measure, signed
 from pages.cause import scene as scenes
-from pages.cause.scene import TARGET, Scene
+from pages.cause.scene import Scene
 from ui import Field, View, as_python, ask_for, caption, figures, one_of, save, start_button, watch, widgets
 from ui.cells import show
 from viz import cells
@@ -93,13 +94,12 @@ def _put_python(scene: Scene, explained: Explained) -> None:
     more = as_python.arguments(text_pair=pair, masked=masked)
     arguments = ", ".join(filter(None, (as_python.literal(scene.model), "text", more, "aim=aim")))
     as_python.put(
-        f"{scene.python_code(foil=explained.measure == 'logit difference')}"
-        f"*_, found = explain(engine, Intervene({arguments}), {as_python.literal(explained.measure)})\n"
+        scene.python_code(foil=explained.measure == "logit difference")
+        + f"*_, found = explain(engine, Intervene({arguments}), {as_python.literal(explained.measure)})\n"
         "numbers = found.to_frame()",
         explained.to_frame,
-        "from jobs.explaining import explain",
-        "from model_zoo.questions.intervene import Intervene",
-        TARGET,
+        explain,
+        Intervene,
     )
 
 
@@ -198,7 +198,6 @@ def _holds(scene: Scene, explained: Explained) -> None:
             f'orders = [name for name, way in found.curves if way == "{way}"]\n'
             f'numbers = np.array([found.curves[name, "{way}"] for name in orders])  # by how many words are hidden\n',
             lambda: np.array([explained.curves[name, way] for name in visible]),
-            "import numpy as np",
             part=_WAYS[way],
         )
     if len(explained.scores) > 1:
@@ -213,7 +212,7 @@ def _agreement(explained: Explained) -> None:
         "words = [*found.words]\n"
         "numbers = kendall([scores[words] for scores in found.scores.values()])  # of each method with each",
         lambda: taus,
-        "from analysis.explanations import kendall",
+        explanations.kendall,
         part="Do they agree?",
     )
     st.markdown("**Do they agree?** Kendall’s τ between the rankings: 1 identical, 0 unrelated, −1 reversed.")
@@ -268,8 +267,6 @@ def _many(scene: Scene) -> None:
                 "    pass\n"
                 "numbers = np.array([area.mean.value for area in job.table()])  # of each method and way",
                 lambda: np.array([area.mean.value for area in table]),
-                "import numpy as np",
-                "from jobs.explaining import Explaining, built_in",
                 part=f"On {N_SENTENCES} built-in sentences",
             )
         st.caption(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.corpus.examples import STEPS
 from analysis.corpus.relation_names import short
-from analysis.corpus.relations import ALL, RelationResult
+from analysis.corpus.relations import ALL, Relation, RelationResult
 from analysis.corpus.sentences import Corpus
 from analysis.head_measures import special_names
 from evidence.questions.measure_heads import MeasureHeads
@@ -119,18 +119,14 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
         HeadMeasure(short(relation.relation), *statistics.right(relation.relation), unit)
         for relation in relations_found
     ]
-    lines, imports = scene.statistics_python(names)
     relations = ", ".join(relation_python(relation.relation) for relation in relations_found)
     as_python.put(
-        f"{lines}"
-        f"place = statistics.place({scene.layer}, {scene.head})\n"
+        scene.statistics_python(names) + f"place = statistics.place({scene.layer}, {scene.head})\n"
         f"shares = [statistics.measure(name)[place] for name in {as_python.literal(names)}]\n"
         f"shares += [statistics.right(relation)[0][place] for relation in [{relations}]]\n"
         "numbers = np.array(shares)",
         lambda: np.array([relation.values[scene.place] for relation in measures]),
-        "import numpy as np",
-        *imports,
-        *["from analysis.corpus.relations import Relation"] * bool(relations_found),
+        Relation,
     )
     figures.show(
         partial(measure_dots, statistics.every_head(), measures, scene.place),

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.corpus.head_statistics import HeadStatistics
+from analysis.corpus.relations import Relation
 from analysis.head_measures import special_names
 from pages.corpus.measures import Numbers, Sought
 from pages.corpus.scene import Scene, open_head
@@ -42,19 +43,15 @@ def draw(scene: Scene) -> None:
         with widgets.popover("Colour", ":material/palette:"):
             names.append(_chosen("Colour", COLOUR, numbers.titles, 230))
     across, up, colour = map(numbers.of, names)
-    lines, imports = scene.statistics_python(names)
     as_python.put(
-        f"{lines}"
-        "heads = statistics.every_head()  # a column each\n"
+        scene.statistics_python(names) + "heads = statistics.every_head()  # a column each\n"
         "numbers = np.array(\n    [\n"
         f"        {numbers.python_code(names[0])},  # across\n"
         f"        {numbers.python_code(names[1])},  # up\n"
         f"        {numbers.python_code(names[2])},  # colour\n"
         "    ]\n)",
         lambda: np.array([across.values, up.values, colour.values]),
-        "import numpy as np",
-        *imports,
-        *numbers.imports(names),
+        Relation,
     )
     sought = findable.get(find)
     best = sought.best() if sought else []

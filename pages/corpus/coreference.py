@@ -23,10 +23,12 @@ from analysis.corpus.coreference import (
     Pairs,
     PronounAttention,
     accuracy_by_kind,
+    judge,
     read_pairs,
     right,
 )
 from analysis.corpus.coreference import built_in as built_in_pairs
+from evidence.questions.refer import Refer
 from jobs.coreference import CoreferenceJob
 from model_zoo import registry
 from model_zoo.types import counted
@@ -47,6 +49,7 @@ from ui import (
     widgets,
     work,
 )
+from ui.as_python import Lines
 from ui.example_sentences import show as show_sentences
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
@@ -216,23 +219,19 @@ def _results(
 
 
 def _pronouns_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
-    imports: list[object] = ["import numpy as np", "from evidence.questions.refer import Refer"]
-    read = "pairs = built_in()"
+    lines = Lines("pairs = built_in()\n", (built_in_pairs,))
     if file is not None:
-        data = as_python.read_bytes(file.name, file.data, uploaded=_OWN.uploaded())
         arguments, needed = how_read.choices_in_python(READ.value)
-        read = f"{data.text}pairs = read_pairs({as_python.literal(file.name)}, data{arguments})"
-        imports += *needed, *data.uses
+        lines = as_python.read_bytes(file.name, file.data, uploaded=_OWN.uploaded())
+        lines += Lines(f"pairs = read_pairs({as_python.literal(file.name)}, data{arguments})\n", needed)
     by = as_python.arguments(None if judged.by == BY.default else judged.by)
-    made = "built_in" if file is None else "read_pairs"
     as_python.put(
-        f"{read}\n"
-        f"attention = engine.ask(Refer({as_python.literal(scene.model)}, tuple(pairs.corpus)))\n"
+        lines + f"attention = engine.ask(Refer({as_python.literal(scene.model)}, tuple(pairs.corpus)))\n"
         f"judged = judge({', '.join(filter(None, ('pairs, attention', by)))})\n"
         "numbers = np.array([(share.share, share.low, share.high) for share in judged.shares])  # a row a head",
         lambda: np.array([(share.share, share.low, share.high) for share in judged.shares]),
-        *imports,
-        f"from analysis.corpus.coreference import {made}, judge",
+        Refer,
+        judge,
     )
 
 
@@ -414,12 +413,10 @@ def _rare_words(scene: Scene) -> None:
         ask_for("No sentence has a word that is rarer than its others. Bring longer or more varied sentences.")
         return
     measures = {name: HeadMeasure(_RARE[name], statistics.measure(name), *statistics.interval(name)) for name in known}
-    lines, imports = scene.statistics_python(known)
     as_python.put(
-        f"{lines}numbers = np.array([statistics.measure(name) for name in {as_python.literal(known)}])",
+        scene.statistics_python(known)
+        + f"numbers = np.array([statistics.measure(name) for name in {as_python.literal(known)}])",
         lambda: np.array([measure.values for measure in measures.values()]),
-        "import numpy as np",
-        *imports,
         part="Who looks at rare words?",
     )
     share = "rare_listed" if "rare_listed" in measures else "rare"

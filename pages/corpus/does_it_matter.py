@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
@@ -18,8 +19,9 @@ from jobs.tuning import Tuning
 from model_zoo.types import counted, duration, format_interval
 from pages.corpus import head_ablation
 from pages.corpus.fields import RELATION
-from pages.corpus.head_ablation import NOUNS, SCORES, SHARES, SHORT, ItemSource
+from pages.corpus.head_ablation import NO_LINES, NOUNS, SCORES, SHARES, SHORT, ItemSource
 from pages.corpus.scene import Scene, open_head, relation_key
+from reading import read_files
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
 from ui import (
@@ -37,6 +39,7 @@ from ui import (
     widgets,
     work,
 )
+from ui.as_python import Lines
 from ui.own_file import minimal_pairs, read_pairs
 from viz.curves import pruning
 from viz.head_measure import HeadMeasure
@@ -133,7 +136,7 @@ def _pairs() -> ItemSource | None:
         ]
         name = f"built in {kind}"
         lines = _built_in_pairs_python(kind)
-        return ItemSource(name, "pairs", lambda: pair_material(chosen, name, templates=True), python_code=lines)
+        return ItemSource(name, "pairs", lambda: pair_material(chosen, name, templates=True), lines=lines)
     uploaded = uploads.ask_files(
         "Pairs, as CSV with the columns good and bad, or as BLiMP has them", _FILES, st.container()
     )
@@ -146,32 +149,28 @@ def _pairs() -> ItemSource | None:
     pairs = minimal_pairs(data)
     name = f"own {hash(pairs)}"
     lines = _pairs_python([file.name for file in uploaded])
-    return ItemSource(name, "pairs", lambda: pair_material(pairs, name), python_code=lines)
+    return ItemSource(name, "pairs", lambda: pair_material(pairs, name), lines=lines)
 
 
-def _built_in_pairs_python(kind: str) -> tuple[str, tuple[str, ...]]:
-    """Lines that bind ``material`` to built-in pairs of a kind, and what they import."""
+def _built_in_pairs_python(kind: str) -> Lines:
+    """Lines that bind ``material`` to built-in pairs of a kind."""
     only = "" if kind == _ALL else f" if pair.phenomenon == {as_python.literal(kind)}"
-    return (
+    return Lines(
         'splits = [acceptability.pairs(split) for split in ("train", "dev", "test")]\n'
         f"pairs = [pair for split in splits for pair in split{only}]\n"
         f"material = pair_material(pairs, {as_python.literal(kind)}, templates=True)\n",
-        ("from evidence.items import pair_material", "from training.finetuning.sets import acceptability"),
+        (pair_material, acceptability),
     )
 
 
-def _pairs_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
-    """Lines that bind ``material`` to pairs of these files, and what they import."""
+def _pairs_python(names: list[str]) -> Lines:
+    """Lines that bind ``material`` to pairs of these files."""
     arguments, needed = how_read.choices_in_python(READ.value)
-    return (
+    return Lines(
         f"files = [Path(name) for name in {as_python.literal(names)}]  # those that you uploaded\n"
         f'pairs = read_files([(file.name, file.read_bytes()) for file in files], "minimal pairs"{arguments}).items\n'
         'material = pair_material(pairs, "your own")\n',
-        (
-            "from pathlib import Path",
-            "from evidence.items import pair_material",
-            *needed,
-        ),
+        (Path, pair_material, read_files, *needed),
     )
 
 
@@ -197,23 +196,20 @@ def _labels(scene: Scene, data: Data | None) -> ItemSource | None:
         ]
 
     name = f"tuned {scene.model}"
-    made = _labels_python(data.name) if data.name in SETS else ("", ())
+    lines = _labels_python(data.name) if data.name in SETS else NO_LINES
     return ItemSource(
-        name, "labels", lambda: label_material(labelled(data.dev), labelled(data.test), name), python_code=made
+        name, "labels", lambda: label_material(labelled(data.dev), labelled(data.test), name), lines=lines
     )
 
 
-def _labels_python(name: str) -> tuple[str, tuple[str, ...]]:
-    """Lines that bind ``material`` to the texts of a built-in set, and what they import."""
+def _labels_python(name: str) -> Lines:
+    """Lines that bind ``material`` to the texts of a built-in set."""
     labelled = "[(LabelledText(item.text, item.pair, item.label), item.cluster) for item in items]"
-    return (
+    return Lines(
         f"data = SETS[{as_python.literal(name)}].build()\n"
         f"dev, test = ({labelled} for items in (data.dev, data.test))\n"
         f"material = label_material(dev, test, {as_python.literal(name)})\n",
-        (
-            "from evidence.items import LabelledText, label_material",
-            "from training.finetuning.sets import SETS",
-        ),
+        (LabelledText, label_material, "from training.finetuning.sets import SETS"),
     )
 
 
@@ -288,7 +284,6 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
             "every = zip(estimates.importance, estimates.estimate, estimates.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
             lambda: np.array([[mean.value for mean in head] for head in _every(estimate)]),
-            "import numpy as np",
             part="Every head: the size of its gradient, the change that foretells, and the change that happens",
         )
     frame = pd.DataFrame(
@@ -411,8 +406,6 @@ def _curves(job: PruningJob, source: ItemSource) -> None:
             f"curves = {{curve.name: curve for curve in job.curves(right={right})}}\n"
             'numbers = np.array([mean.value for mean in curves["by importance"].scores])',
             lambda: np.array([mean.value for mean in named.scores]),
-            "import numpy as np",
-            "from jobs.ablation import PruningJob",
             part="How many heads can go?",
         )
     save.table("Pruning curves", lambda: _curve_table(curves, right=right), "pruning")

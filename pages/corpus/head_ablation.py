@@ -22,6 +22,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, format_interval, signed
 from pages.corpus.scene import Scene, relation_key, relation_python
 from ui import as_python, as_text, caption, example_sentences, figures, save, work
+from ui.as_python import Lines
 from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
 from viz.intervals import switched_off
@@ -50,6 +51,7 @@ _REASONS: Final[Mapping[LeftOut, str]] = {
     "unknown": "not in the model’s vocabulary",
     "mask": "in a text that holds a mask",
 }
+NO_LINES: Final = Lines("")
 _WIDE: Final = 0.05  # nats: intervals that two digits do not blur
 _FEW: Final = 24  # words of a first look
 _SHOWN: Final = 12  # items that lose most
@@ -60,14 +62,14 @@ _FIRST: Final = 4  # of which so many at once
 class ItemSource:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
     that is hidden, for the screen ("the verb"), "" where none is chosen; its sentences are ``framed`` where templates
-    made them. Lines of Python bind ``material`` to it, and import something; "" where they cannot.
+    made them. ``lines`` of Python bind ``material`` to it; there are none where they cannot.
     """
 
     name: str
     kind: Kind
     make: Callable[[], Material]
     hidden: str = ""
-    python_code: tuple[str, tuple[object, ...]] = ("", ())
+    lines: Lines = NO_LINES
     framed: bool = False
 
 
@@ -80,14 +82,12 @@ def words_of(scene: Scene, relation: Relation) -> ItemSource:
         cases = scene.measured.statistics.cases.select(relation)
         return word_material(scene.corpus, cases.sentence, cases.query, name)
 
-    lines, imports = scene.statistics_python()
-    code = (
-        f"{lines}"
+    lines = scene.statistics_python() + Lines(
         f"cases = statistics.cases.select({relation_python(relation)})\n"
-        f'material = word_material(corpus, cases.sentence, cases.query, "{relation_key(relation)}")\n'
+        f'material = word_material(corpus, cases.sentence, cases.query, "{relation_key(relation)}")\n',
+        (Relation, word_material),
     )
-    needed = "from analysis.corpus.relations import Relation", "from evidence.items import word_material"
-    return ItemSource(name, "words", make, hidden, (code, (*imports, *needed)), scene.corpus.n_frames is not None)
+    return ItemSource(name, "words", make, hidden, lines, scene.corpus.n_frames is not None)
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -188,25 +188,22 @@ def evidence(job: HeadAblationJob, source: ItemSource) -> None:
 
 def put_python(scene: Scene, job: HeadAblationJob, source: ItemSource, part: str = "") -> None:
     """The change by each set of heads, as Python, once the job is over."""
-    matters, (material, imports) = job.matters, source.python_code
-    if job.running or job.stopping or matters is None or not material:
+    matters = job.matters
+    if job.running or job.stopping or matters is None or not source.lines.text:
         return
     sample = f".sample({_FEW})" if len(job.material) == _FEW < job.material.n_all else ""
     effects = matters.head, *matters.others, matters.layer
     every = "" if job.gradient_estimate is not None else ", every=False"
     arguments = f"{as_python.literal(scene.model)}, material{sample}, {job.head}, {job.shape}{every}"
     as_python.put(
-        f"{material}"
-        f"job = HeadAblationJob(engine, {arguments})  # layer {job.head[0] + 1}, head {job.head[1] + 1} on the page\n"
+        source.lines
+        + f"job = HeadAblationJob(engine, {arguments})  # layer {job.head[0] + 1}, head {job.head[1] + 1} on the page\n"
         "for _ in job.steps():\n"
         "    pass\n"
         "effects = [job.matters.head, *job.matters.others, job.matters.layer]  # what is off is in their heads\n"
         "changes = [effect.change for effect in effects]\n"
         "numbers = np.array([(change.value, change.low, change.high) for change in changes])  # in nats",
         lambda: np.array([(effect.change.value, effect.change.low, effect.change.high) for effect in effects]),
-        "import numpy as np",
-        "from jobs.ablation import HeadAblationJob",
-        *imports,
         part=part,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -109,14 +109,10 @@ class Numbers:
         return HeadMeasure(short(relation), *self._statistics.right(relation), _RIGHT)
 
     def python_code(self, name: str) -> str:
-        """A number of every head in a statistics, ``found``, as an expression."""
+        """A number of every head in ``statistics``, as an expression."""
         if name in self.measures:
             return f'statistics.measure("{name}")'
         return f"statistics.right({relation_python(self._findings[name].relation)})[0]"
-
-    def imports(self, names: Iterable[str]) -> list[str]:
-        """What the expressions of these need."""
-        return ["from analysis.corpus.relations import Relation"] * any(name in self._findings for name in names)
 
     def sought(self) -> dict[str, Sought]:
         """All that a finder can look for, by its name in links: what the rules of kinds of heads test, the model's

@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, RelationResult
+from analysis.corpus.relations import findings as find_relations
 from pages.corpus import head_examples, published
 from pages.corpus.fields import RELATION
 from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines, evidence
@@ -116,19 +117,16 @@ def _best(scene: Scene) -> None:
         RELATION.value = relation_key(findings[at].relation)
         select_head(layer, head)
 
-    lines, imports = scene.statistics_python()
     as_python.put(
-        f"{lines}"
-        "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
+        scene.statistics_python()
+        + "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
         "best = findings(statistics.cases).relations\n"
         "rows = [(item.head, item.accuracy.share, item.by_offset.share, item.chance) for item in best]\n"
         "numbers = np.array(rows)",
         lambda: np.array(
             [(finding.head, finding.accuracy.share, finding.by_offset.share, finding.chance) for finding in findings]
         ),
-        "import numpy as np",
-        "from analysis.corpus.relations import findings",
-        *imports,
+        find_relations,
     )
     figures.show(
         partial(relation_dots, rows, quantity="share of held-out words"),
@@ -156,14 +154,11 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
         RELATION.value = relation_key(findings[at].relation)
         select_head(layer, head)
 
-    lines, imports = scene.statistics_python()
     as_python.put(
-        f"{lines}"
-        "numbers = np.array([item.judged for item in findings(statistics.cases).relations])  # (relations, heads)",
+        scene.statistics_python()
+        + "numbers = np.array([item.judged for item in findings(statistics.cases).relations])  # (relations, heads)",
         lambda: values,
-        "import numpy as np",
-        "from analysis.corpus.relations import findings",
-        *imports,
+        find_relations,
     )
     with st.container(key="wide-relations"):
         figures.show(

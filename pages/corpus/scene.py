@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from analysis.corpus.relations import Relation, RelationResult
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
+from evidence.corpus import measure_heads
 from model_zoo.types import ModelInfo, ModelSpec, counted
 from pages.corpus import measuring, source
 from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.source import Source
 from ui import HEAD, LAYER, Need, View, as_python, notes, widgets
+from ui.as_python import Lines
 from web.engine import engine
 
 
@@ -66,13 +68,13 @@ class Scene:
         chosen = next((finding for finding in findings.relations if finding.relation == (deprel, direction)), None)
         return chosen or (findings.relations[0] if findings.relations else None)
 
-    def statistics_python(self, names: Collection[str] = ()) -> tuple[str, list[object]]:
+    def statistics_python(self, names: Collection[str] = ()) -> Lines:
         """Lines that bind ``statistics`` to the measures of all heads, with the rarest words noted where measures of
-        these ``names`` need them; and what they import.
+        these ``names`` need them.
         """
-        lines, imports = self.source.python_code(rare=any("rare" in name for name in names))
+        lines = self.source.lines + (self.source.rare if any("rare" in name for name in names) else "")
         line = f"*_, statistics = measure_heads(engine, {as_python.literal(self.model)}, corpus)\n"
-        return f"{lines}{line}", [*imports, "from evidence.corpus import measure_heads"]
+        return lines + Lines(line, (measure_heads,))
 
     def lacks(self, need: Need) -> str | None:
         if need == "attention":

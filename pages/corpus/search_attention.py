@@ -242,7 +242,6 @@ def _results(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
 
 
 def _put_python(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
-    lines, imports = scene.source.python_code()
     query, key = (
         f"Pattern({as_python.arguments(pattern.kind, pattern.values)})" for pattern in (search.query, search.key)
     )
@@ -250,15 +249,11 @@ def _put_python(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
     more = as_python.arguments(layer=search.layer, head=search.head, joined=search.joined or None)
     arguments = ", ".join(filter(None, (as_python.literal(scene.model), "sentences, query, key", more)))
     as_python.put(
-        f"{lines}"
-        f"query, key = {query}, {key}\n"
+        scene.source.lines + f"query, key = {query}, {key}\n"
         f"sentences = corpus.take(may_match(corpus, query, key){some})\n"
         f"looks = engine.ask(Look({arguments}))\n"
         "numbers = looks.mean  # of each head: its layer is in looks.layer, its number in looks.head",
         lambda: looks.mean,
-        *imports,
-        "from analysis.corpus.pattern import Pattern, may_match",
-        "from evidence.questions.look import Look",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -198,12 +199,10 @@ def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, near: Ne
 
 
 def _put_python(scene: Scene, clicked: _Clicked, layer: int, near: Nearest) -> None:
-    lines, imports = scene.source.python_code()
     model, text = as_python.literal(scene.model), as_python.literal(clicked.text)
     once = ", each_once=True" if ONCE.value else ""
     as_python.put(
-        f"{lines}"
-        f"text, token, layer = {text}, {clicked.token}, {layer}\n"
+        scene.source.lines + f"text, token, layer = {text}, {clicked.token}, {layer}\n"
         f"hidden = engine.encoded_states({model}, text, layers=[layer])\n"
         'index = Index(Path("vectors.f16"), hidden.states.shape[-1])  # a file of this name, of 2 bytes a number\n'
         f"for number, other in engine.iter_hidden_states({model}, corpus.texts, layers=[layer]):\n"
@@ -213,10 +212,7 @@ def _put_python(scene: Scene, clicked: _Clicked, layer: int, near: Nearest) -> N
         f"near = index.nearest(hidden.states[0, token], {HOW_MANY.value}, without=itself, word=word{once})\n"
         "numbers = np.array([token.cosine for token in near.tokens])",
         lambda: np.array([token.cosine for token in near.tokens]),
-        "from pathlib import Path",
-        "import numpy as np",
-        "from analysis.corpus.nearest import Index",
-        *imports,
+        Path,
     )
 
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import streamlit as st
@@ -19,6 +20,7 @@ from model_zoo.types import MB, counted
 from pages.corpus.fields import DATA, FREQUENCIES, READ, SEED, SENTENCES
 from reading import Choices
 from ui import as_python, as_text, caption, how_read, note, save, widgets
+from ui.as_python import Lines
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from ui.own_texts import warn_of_unknown
@@ -48,23 +50,16 @@ _ABOUT_LIST: Final = (
 @dataclass(frozen=True, slots=True)
 class Source:
     """``fingerprint`` tells this corpus from any other; ``from_user`` says that a file or pasted text of the visitor's
-    is in it. ``n_whole`` sentences were there to draw from. ``lines`` of Python bind ``corpus`` to it, ``rare`` note
-    its rarest words, and ``imports`` are theirs.
+    is in it. ``n_whole`` sentences were there to draw from. ``lines`` of Python bind ``corpus`` to it, and ``rare``
+    note its rarest words.
     """
 
     corpus: Corpus = field(repr=False)
     fingerprint: str
     from_user: bool
     n_whole: int
-    lines: str = field(default="", repr=False)
-    rare: str = field(default="", repr=False)
-    imports: tuple[tuple[object, ...], tuple[object, ...]] = field(default=((), ()), repr=False)
-
-    def python_code(self, *, rare: bool = False) -> tuple[str, list[object]]:
-        """The lines, with those for the rarest words if they are needed, and what they import."""
-        if not rare:
-            return self.lines, [*self.imports[0]]
-        return f"{self.lines}{self.rare}", [line for group in self.imports for line in group]
+    lines: Lines = field(repr=False)
+    rare: Lines = field(repr=False)
 
 
 def draw() -> Source:
@@ -163,49 +158,40 @@ def _drawn(
     if corpus is complete:
         corpus = complete.subset(range(len(complete)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
-    lines, imports = _read_python(files, n if n < len(complete) else None, seed, choices)
-    rare, more = _rare_python(frequencies)
-    return Source(
-        corpus,
-        fingerprint,
-        bool(files) or listed is not None,
-        len(complete),
-        lines,
-        rare,
-        (tuple(imports), tuple(more)),
-    )
+    lines = _read_python(files, n if n < len(complete) else None, seed, choices)
+    from_user = bool(files) or listed is not None
+    return Source(corpus, fingerprint, from_user, len(complete), lines, _rare_python(frequencies))
 
 
-def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[object]]:
-    """Lines that bind ``corpus``, to ``n`` of its sentences where there are more, and what they import."""
-    imports: list[object] = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
-    lines = "corpus = built_in()\n"
+def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> Lines:
+    """Lines that bind ``corpus``, to ``n`` of its sentences where there are more."""
     arguments, needed = how_read.choices_in_python(choices)
-    imports += needed
-    if len(files) == 1:
-        data = as_python.read_bytes(files[0].name, files[0].data, uploaded=_OWN.uploaded())
-        lines = f"{data.text}corpus = read_corpus([({as_python.literal(files[0].name)}, data)]{arguments})\n"
-        imports += data.uses
-    elif files:
+    if not files:
+        lines = Lines("corpus = built_in()\n", (built_in,))
+    elif len(files) == 1:
+        lines = as_python.read_bytes(files[0].name, files[0].data, uploaded=_OWN.uploaded())
+        lines += f"corpus = read_corpus([({as_python.literal(files[0].name)}, data)]{arguments})\n"
+    else:
         names = as_python.literal([file.name for file in files])
-        lines = (
+        lines = Lines(
             f"files = [Path(name) for name in {names}]  # those that you uploaded\n"
-            f"corpus = read_corpus([(file.name, file.read_bytes()) for file in files]{arguments})\n"
+            f"corpus = read_corpus([(file.name, file.read_bytes()) for file in files]{arguments})\n",
+            (Path,),
         )
-        imports.append("from pathlib import Path")
+    if files:
+        lines += Lines("", (read_corpus, *needed))
     if n is not None:
-        lines += f"corpus = sampled(corpus, {as_python.arguments(n, seed=seed)})\n"
-        imports.append("from analysis.corpus.reading import sampled")
-    return lines, imports
+        lines += Lines(f"corpus = sampled(corpus, {as_python.arguments(n, seed=seed)})\n", (sampled,))
+    return lines
 
 
-def _rare_python(frequencies: File | None) -> tuple[str, list[object]]:
-    """Lines that note the rarest words of ``corpus``, and what they import."""
+def _rare_python(frequencies: File | None) -> Lines:
+    """Lines that note the rarest words of ``corpus``."""
     if frequencies is None:
-        return "corpus.find_rare()\n", []
+        return Lines("corpus.find_rare()\n")
     data = as_python.read_bytes(frequencies.name, frequencies.data, uploaded=_LIST.uploaded())
     line = f"corpus.find_rare(read_frequencies({as_python.literal(frequencies.name)}, data))\n"
-    return f"{data.text}{line}", [*data.uses, "from analysis.corpus.reading import read_frequencies"]
+    return data + Lines(line, (read_frequencies,))
 
 
 def _describe(source: Source) -> None:

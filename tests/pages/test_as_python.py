@@ -25,7 +25,7 @@ from jobs.coreference import CoreferenceJob
 from jobs.explaining import Explaining
 from jobs.indexing import Indexing
 from jobs.measure_heads import MeasureHeadsJob
-from jobs.text_ablation import GreedyJob
+from jobs.ablation import GreedyJob
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES

@@ -17,8 +17,8 @@ from tuning import classifier
 
 from analysis.effects import lost, recovered
 from jobs import Job
+from jobs.ablation import GreedyJob, InterventionJob
 from jobs.explaining import ORDERS, Explaining
-from jobs.text_ablation import GreedyJob, InterventionJob
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, Edge, TargetAnswer, signed
 from pages.cause import page as page

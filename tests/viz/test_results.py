@@ -42,8 +42,8 @@ from analysis.sentence_vectors import Agreement, Measured
 from analysis.words import word_units
 from evidence.questions.count_unknown import UnknownWords
 from evidence.questions.switch_off import Gradients, SwitchedOff
+from jobs.ablation import Path
 from jobs.explaining import Explained
-from jobs.text_ablation import Path
 from model_zoo import types
 from model_zoo.registry import MODELS
 from model_zoo.types.anatomy import Anatomy, Stage
@@ -240,7 +240,7 @@ EXAMPLES: list[Any] = [
     Answered((AnswerSpan(0, 1, "a", 2.5),), 1.0),
     Answered((), 1.0),
     Rated(2.5),
-    Path([(1, 2), (0, 3)], [0.5, 0.25]),
+    Path([(1, 2), (0, 3)], [0, 1], [Mean(0.5, NAN, NAN, 1, 1), Mean(0.25, NAN, NAN, 1, 1)]),
     EXPLAINED,
     TUNED.scores[0],
     TUNED,
