@@ -35,7 +35,7 @@ from analysis.corpus.importance import (
 from analysis.effects import measured, same_answer
 from evidence.items import LeftOut, Material
 from evidence.questions.switch_off import Gradients, HeadGradients, SwitchedOff, SwitchOff
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene

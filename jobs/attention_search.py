@@ -9,7 +9,7 @@ from analysis.corpus.looks import Looks
 from analysis.corpus.pattern import Pattern, may_match
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 
 _AT_ONCE: Final = 256  # sentences a question

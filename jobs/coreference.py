@@ -10,7 +10,7 @@ from functools import partial
 from analysis.corpus.coreference import By, JudgedHeads, Pairs, PronounAttention, judge
 from evidence.corpus import stream_in_parts
 from evidence.questions.refer import Refer
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.registry import UNTRAINED
@@ -28,7 +28,7 @@ class CoreferenceJob(StagedJob):
         self.model, self.pairs = model, pairs
         self.random_failure = ""
         self._parts: dict[str, list[PronounAttention]] = {}
-        self._judgements: dict[tuple[int, By, int], JudgedHeads | None] = {}
+        self._judgements: dict[tuple[bool, By, int], JudgedHeads | None] = {}
 
     @property
     def n_ended(self) -> int:
@@ -47,26 +47,21 @@ class CoreferenceJob(StagedJob):
         random, trained = self._joined(1), self.trained
         return None if random is None or trained is None or len(random.numbers) < len(trained.numbers) else random
 
-    def judged(self, by: By) -> JudgedHeads | None:
-        """The model's heads judged on what was found so far; None on too little."""
-        return self._judged(0, self.trained, by)
-
-    def judged_at_random(self, by: By) -> JudgedHeads | None:
-        """The same with random weights; None where ``random`` is."""
-        return self._judged(1, self.random, by)
+    def judged(self, by: By, *, random: bool = False) -> JudgedHeads | None:
+        """The model's heads, or the ``random`` ones, judged on what was found so far; None on too little. Judged once:
+        the page asks at every click.
+        """
+        attention = self.random if random else self.trained
+        if attention is None:
+            return None
+        key = random, by, len(attention.numbers)
+        if key not in self._judgements:
+            self._judgements[key] = judge(self.pairs, attention, by)
+        return self._judgements[key]
 
     def _joined(self, place: int) -> PronounAttention | None:
         parts = self._parts.get(self._models[place]) if place < len(self._models) else None
         return PronounAttention.joined(parts) if parts else None
-
-    def _judged(self, place: int, attention: PronounAttention | None, by: By) -> JudgedHeads | None:
-        """Judged once: the page asks at every click."""
-        if attention is None:
-            return None
-        key = place, by, len(attention.numbers)
-        if key not in self._judgements:
-            self._judgements[key] = judge(self.pairs, attention, by)
-        return self._judgements[key]
 
     def steps(self) -> Generator[None, None, None]:
         for model in self._models:

@@ -15,7 +15,7 @@ import pandas as pd
 from analysis import explanations
 from analysis.explanations import Area, Way
 from analysis.words import Unit, word_units
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.heldout import spread_pairs

@@ -11,7 +11,7 @@ from typing import Final
 
 from analysis.corpus.nearest import Index
 from analysis.corpus.sentences import Corpus
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.process_folder import ProcessFolder

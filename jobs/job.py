@@ -1,18 +1,25 @@
-"""A job: work in steps, between which it can be stopped and other jobs have their turns."""
+"""A job: work in steps, between which it can be stopped and other jobs have their turns. Most ask an engine and count
+their work (``StagedJob``).
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from threading import Event, Lock
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
-from model_zoo.types import duration
+from model_zoo.types import counted, duration
 
 _log = logging.getLogger(__name__)
+
+Part = TypeVar("Part")
 
 FAILURE = "This ended early because something went wrong inside the app; its log says more. Start it again."
 
@@ -163,3 +170,41 @@ class Job(ABC):
         # An exception's own words can hold what was typed.
         frames = "".join(traceback.format_tb(error.__traceback__))
         _log.error("unexpected failure while %s: %s\n%s", self.doing, type(error).__name__, frames)
+
+
+class StagedJob(Job):
+    """A job that asks an engine and whose work can be counted: ``n_done`` of ``n_total``; ``stage`` says for the screen
+    what it is at. ``steps`` sets the stage, reads answers by ``_read`` and counts what they are worth.
+    """
+
+    unit: ClassVar[str] = ""
+    """The noun of one counted step on the screen; "" shows the share done instead."""
+
+    def __init__(self, engine: EngineInterface, n_total: int = 0, stage: str = "Waiting") -> None:
+        super().__init__()
+        self.stage = stage
+        self.n_done, self.n_total = 0, n_total
+        self._engine = engine
+        self._seconds = 0.0  # of work; waiting for others does not count
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
+
+    @property
+    def progress(self) -> str:
+        done = f"{self.n_done:,} of {counted(self.n_total, self.unit)}" if self.unit else f"{self.share:.0%} done"
+        return f"{self.stage}: {done}{time_left(self._seconds, self.share)}."
+
+    def _read(self, parts: Generator[Part, None, None], note: Callable[[Part], object]) -> Generator[None, None, None]:
+        """Hand what a stream gives to ``note``, one part per step, and count the seconds that it takes."""
+        with closing(parts):
+            while True:
+                began = time.monotonic()
+                part = next(parts, None)
+                if part is not None:
+                    note(part)
+                self._seconds += time.monotonic() - began
+                if part is None:
+                    return
+                yield

@@ -12,7 +12,7 @@ from analysis import lens_fit
 from analysis.lens_fit import JudgedLens
 from evidence.lens_sentences import MASKS, lens_sentences
 from evidence.questions.lens import JudgeLens, ReadMasks
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.question import Streamed
 from model_zoo.types import FittedLens, LensDistances, MaskVectors

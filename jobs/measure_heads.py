@@ -11,7 +11,7 @@ from analysis.corpus.relations import Cases, best_ensemble, ensembles, findings
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from evidence.corpus import measure_heads, score_head_sets
-from jobs.staged import StagedJob
+from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.registry import UNTRAINED

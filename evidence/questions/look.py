@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar, Self
@@ -69,9 +69,6 @@ class Look(Streamed[Looks, Looks]):
 
     def combine(self, parts: Sequence[Looks]) -> Looks:
         return reduce(Looks.__add__, parts)
-
-    def replay(self, merged: Looks) -> Iterable[Looks]:
-        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Self:

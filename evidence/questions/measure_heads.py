@@ -4,7 +4,7 @@ relation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
@@ -45,9 +45,6 @@ class MeasureHeads(Streamed[HeadStatistics, HeadStatistics]):
     def combine(self, parts: Sequence[HeadStatistics]) -> HeadStatistics:
         return total(parts)
 
-    def replay(self, merged: HeadStatistics) -> Iterable[HeadStatistics]:
-        return (merged,)
-
     @classmethod
     def example(cls, model: str) -> Self:
         text = "The cat sat on a mat."
@@ -82,9 +79,6 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
 
     def combine(self, parts: Sequence[tuple[Cases, ...]]) -> tuple[Cases, ...]:
         return tuple(map(Cases.joined, zip(*parts, strict=True)))
-
-    def replay(self, merged: tuple[Cases, ...]) -> Iterable[tuple[Cases, ...]]:
-        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, NamedTuple
@@ -58,9 +58,6 @@ class Refer(Streamed[PronounAttention, PronounAttention]):
 
     def combine(self, parts: Sequence[PronounAttention]) -> PronounAttention:
         return PronounAttention.joined(parts)
-
-    def replay(self, merged: PronounAttention) -> Iterable[PronounAttention]:
-        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Refer:

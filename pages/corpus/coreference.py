@@ -192,7 +192,7 @@ def _preview(pairs: Pairs, scene: Scene) -> None:
 def _results(
     scene: Scene, job: CoreferenceJob, attention: PronounAttention, judged: JudgedHeads, file: File | None
 ) -> None:
-    pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
+    pairs, random, at_random = job.pairs, job.random, job.judged(judged.by, random=True)
     if len(attention.numbers) + len(attention.left_out) == len(pairs.corpus):
         _pronouns_python(scene, judged, file)
     with st.container(key="answer-pronouns"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -10,9 +12,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corpus.relation_names import short
-from analysis.corpus.relations import FEWEST, RelationResult
+from analysis.corpus.relations import FEWEST, Relation, RelationResult
 from analysis.corpus.relations import findings as find_relations
-from pages.corpus import head_examples, published
+from pages.corpus import head_examples
 from pages.corpus.fields import RELATION
 from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines, evidence
 from pages.corpus.scene import Scene, open_head, relation_key
@@ -28,6 +30,7 @@ from ui import (
     notes,
     one_of,
     save,
+    sources,
     widgets,
 )
 from ui.widgets import select_head
@@ -45,6 +48,11 @@ RESULT: Field[str] = Field(
 _SHOWN: Final = 12  # sentences of each kind
 _FIRST: Final = 6
 _RELATION: Final = 360  # px
+_PUBLISHED_MODELS: Final = frozenset({"google-bert/bert-base-uncased", "bert-base-uncased"})
+_PUBLISHED: Final = Path(__file__).with_name("clark_2019.tsv")
+"""Table 1 of the paper: a relation by its label there, in how many percent its best head and the best offset are right;
+the universal relation that is nearest ("here"), and what differs.
+"""
 
 
 def draw(scene: Scene) -> None:
@@ -72,7 +80,8 @@ def draw(scene: Scene) -> None:
     st.markdown(describe_baselines(scene, chosen, place))
     _sentences(scene, chosen, place)
     _trees(scene)
-    published.draw(scene)
+    if scene.model in _PUBLISHED_MODELS:
+        _beside_a_published_table(scene)
     _left_out(scene)
     save.table("Relations", lambda: table(scene), "relations")
 
@@ -112,11 +121,6 @@ def _best(scene: Scene) -> None:
         for finding in findings
     ]
 
-    def clicked(point: Any) -> None:
-        at, layer, head = map(int, point)
-        RELATION.value = relation_key(findings[at].relation)
-        select_head(layer, head)
-
     as_python.put(
         scene.statistics_python()
         + "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
@@ -132,12 +136,19 @@ def _best(scene: Scene) -> None:
         partial(relation_dots, rows, quantity="share of held-out words"),
         "relations best",
         "relations",
-        clicked,
+        partial(_choose, findings),
     )
     caption(
         "Each head was chosen on one half of the sentences and is judged here on the other, with a 95% bootstrap "
         f"interval over {scene.units}. Click a point to see its sentences."
     )
+
+
+def _choose(findings: Sequence[RelationResult], point: Sequence[Any]) -> None:
+    """Choose the relation and the head of a point: their places, first of all that it stands for."""
+    at, layer, head = map(int, point[:3])
+    RELATION.value = relation_key(findings[at].relation)
+    select_head(layer, head)
 
 
 def _all(scene: Scene, chosen: RelationResult) -> None:
@@ -148,11 +159,6 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
     for finding in findings:
         for name, share in baselines(scene, finding).items():
             beside.setdefault(name, []).append(share)
-
-    def clicked(point: Any) -> None:
-        at, layer, head = map(int, point[:3])
-        RELATION.value = relation_key(findings[at].relation)
-        select_head(layer, head)
 
     as_python.put(
         scene.statistics_python()
@@ -176,7 +182,7 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
             ),
             "relations all",
             "relations-all-heads",
-            clicked,
+            partial(_choose, findings),
         )
     caption("A diamond marks each relation's best head of the half that chooses. Click a cell to see its sentences.")
 
@@ -233,6 +239,33 @@ def _trees(scene: Scene) -> None:
         "Undirected edges without punctuation (UUAS), of all sentences: this head is chosen and judged on the same "
         "ones, so its share is a little too high."
     )
+
+
+def _beside_a_published_table(scene: Scene) -> None:
+    with st.expander("Beside a published table", icon=":material/article:", expanded=True):
+        st.dataframe(published_table(scene), hide_index=True)
+        save.table("Beside a published table", lambda: published_table(scene), "published")
+        caption(
+            f"Published: {sources.SOURCES['clark']}, percent on the Penn Treebank with Stanford labels, heads chosen "
+            "and judged on the same sentences. Here: universal labels, other sentences, heads judged on sentences that "
+            "did not choose them. So the numbers need not agree."
+        )
+
+
+def published_table(scene: Scene) -> pd.DataFrame:
+    """The paper's relations, with what was found here of the nearest universal one."""
+    frame = pd.read_csv(_PUBLISHED, sep="\t", keep_default_na=False)
+    relations = [deprel.split(".") for deprel in frame["here"]]
+    mine = [scene.measured.findings.get(Relation(*relation)) for relation in relations]
+    head = scene.measured.statistics.head
+    columns: dict[str, list[Any]] = {
+        "head here": ["" if result is None else "-".join(str(at + 1) for at in head(result.head)) for result in mine],
+        "right here": [None if result is None else round(100 * result.accuracy.share, 1) for result in mine],
+        "offset here": [None if result is None else round(100 * result.by_offset.share, 1) for result in mine],
+    }
+    for place, (name, values) in enumerate(columns.items(), start=4):
+        frame.insert(place, name, values)
+    return frame
 
 
 def _left_out(scene: Scene) -> None:

@@ -14,12 +14,16 @@ import streamlit as st
 from jobs.tuning import Run
 from model_zoo import tuned
 from model_zoo.errors import ModelZooError
-from pages.train import curves, examples, python_lines, running
+from model_zoo.types import counted
+from pages.train import curves, python_lines, running
 from pages.train.scene import Scene
+from training.finetuning.data import BuiltIn, Data, Item, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.entities import type_of
 from training.finetuning.folder import copy, epoch_kept, learned
 from training.finetuning.scores import MEASURES
 from ui import View, as_python, as_text, ask_for, page_link, save, widgets
 from ui.precomputed import trainings
+from viz.layout import clipped
 from web.engine import engine
 from web.settings import settings
 
@@ -30,6 +34,8 @@ _ABOUT_CURVES = (
     "epochs the one with the best score on the development split is kept (of equal ones that with the lower loss). The "
     "scores that count come from the test split, under “Results”: it is used once, at the end, on what was kept."
 )
+_SHOWN = 5  # examples
+_LONGEST_CELL = 160  # characters
 _OPENED_ON = {"attention": "Attention", "layers": "Layers", "sentence_vectors": "Sentence vectors"}
 
 
@@ -41,7 +47,7 @@ def draw(scene: Scene) -> None:
             curves.draw(runs, [run.candidate.name for run in runs], "training")
             _put_python(scene, runs)
         if scene.data is not None:
-            examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
+            _draw_examples(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
         else:
             ask_for("Upload data under “Your own data”, or choose a built-in set.")
         return
@@ -148,6 +154,54 @@ def _save(run: Run, name: str) -> None:
         st.success(as_text(f"Saved. Type {saved} as the model on any page to load it."))
     elif saved is not None:
         st.warning(as_text(saved), icon=":material/edit:")
+
+
+def _draw_examples(data: Data, built_in: BuiltIn | None) -> None:
+    """The question, and items of the training split as a table."""
+    st.subheader(built_in.question if built_in else "What it will learn from", anchor=False)
+    n = len(data.train)
+    st.table(example_table(data.first(_SHOWN, 0).train))
+    count_text = f"{min(_SHOWN, n)} of {counted(n, 'training example')}" if n > _SHOWN else "All training examples"
+    st.caption(f"{count_text}, with the correct answers.")
+
+
+def example_table(items: Sequence[Item]) -> pd.DataFrame:
+    """An item a row: its text or texts, and what is true of it. Items are of one kind."""
+    rows = [{name: as_text(clipped(text, _LONGEST_CELL)) for name, text in _row(item).items()} for item in items]
+    frame = pd.DataFrame(rows)
+    return frame.set_index(frame.columns[0])
+
+
+def _row(item: Item) -> dict[str, str]:
+    match item:
+        case Labelled():
+            second = {} if item.pair is None else {"second text": item.pair}
+            return {"text": item.text, **second, "label": item.label}
+        case Tagged():
+            return {"text": item.text, "entities": _entities(item)}
+        case PassageQuestion():
+            answers = " | ".join(dict.fromkeys(text for _, text in item.answers))
+            passage = _around(item.pair, item.answers[0][0] if item.answers else 0)
+            return {"question": item.text, "passage": passage, "answer": answers or "(no answer)"}
+        case Scored():
+            return {"text": item.text, "second text": item.pair, "score": f"{item.score:g}"}
+
+
+def _around(passage: str, place: int) -> str:
+    """The passage from some words before a character on."""
+    start = max(0, passage.rfind(" ", 0, max(0, place - _LONGEST_CELL // 3)) + 1)
+    return f"… {passage[start:]}" if start else passage
+
+
+def _entities(item: Tagged) -> str:
+    """Each entity with its type: “Maria Rossi” (PERSON)."""
+    entities: list[tuple[list[str], str]] = []
+    for word, tag in zip(item.words, item.tags, strict=True):
+        if tag.startswith("B-"):
+            entities.append(([word], type_of(tag)))
+        elif tag.startswith("I-"):
+            entities[-1][0].append(word)
+    return ", ".join(f"“{' '.join(words)}” ({of})" for words, of in entities) or "none"
 
 
 VIEW: View[Scene] = View(

@@ -94,7 +94,7 @@ def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
     assert not np.allclose(job.trained.antecedent, job.random.antecedent)
     judged = job.judged("most")
     assert judged is job.judged("most"), "once"
-    assert job.judged_at_random("most") is not None
+    assert job.judged("most", random=True) is not None
     choosing = [not sentence.judged for sentence in EVERY]
     assert judged.choosing.tolist() == right(job.trained, "most")[choosing].mean(axis=0).tolist()
 

@@ -31,7 +31,7 @@ from analysis.probing.template_trees import template_conllu
 from jobs.coreference import CoreferenceJob
 from jobs.measure_heads import MeasureHeadsJob
 from model_zoo import Engine, registry
-from pages.corpus import published, source
+from pages.corpus import relations, source
 from pages.corpus.__main__ import differences, table
 from pages.corpus.measures import Numbers
 from pages.corpus.relation_evidence import baselines, describe_baselines, evidence
@@ -119,7 +119,7 @@ def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, resul
     assert "random" not in describe_baselines(alone, finding, finding.head)
     assert set(baselines(scene, finding)) == {*baselines(alone, finding), "random weights"}
 
-    frame = published.table(scene)
+    frame = relations.published_table(scene)
     assert frame["relation"].tolist() == ["det", "dobj", "poss", "pobj", "nsubj", "all"]
     assert frame["published"].tolist() == [94.3, 86.8, 80.5, 76.3, 58.5, 34.7]
     assert frame["published offset"].tolist() == [51.7, 40.0, 47.7, 34.6, 45.5, 26.7]

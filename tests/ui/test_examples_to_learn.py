@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.train.examples import table
+from pages.train.training import example_table as table
 from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.sets import SETS
 from ui.messages import as_text
