@@ -66,6 +66,9 @@ class Lines:
         return Lines(self.text + other, self.uses)
 
 
+NO_LINES: Final = Lines("")
+
+
 def _parts() -> dict[str, Part]:
     parts: dict[str, Part] = st.session_state.setdefault(PARTS, {})
     return parts

@@ -41,7 +41,7 @@ def put_python(scene: Scene, effects: Effects, lines: Lines, change: str, **name
     lines stand here already, they have bound that.
     """
     as_python.put(
-        (Lines("") if as_python.has_lines() else lines) + f"change = {change}\n"
+        Lines("" if as_python.has_lines() else lines.text, lines.uses) + f"change = {change}\n"
         f"effects = {scene.intervene('[change]', **named, top_k=scene.question.top_k)}\n"
         "numbers = np.array([answer.probability for answer in effects.readings[0].best])",
         lambda: np.array([answer.probability for answer in effects.readings[0].best]),

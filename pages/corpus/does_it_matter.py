@@ -19,7 +19,7 @@ from jobs.tuning import Tuning
 from model_zoo.types import counted, duration, format_interval
 from pages.corpus import head_ablation
 from pages.corpus.fields import RELATION
-from pages.corpus.head_ablation import NO_LINES, NOUNS, SCORES, SHARES, SHORT, ItemSource
+from pages.corpus.head_ablation import NOUNS, SCORES, SHARES, SHORT, ItemSource
 from pages.corpus.scene import Scene, open_head, relation_key
 from reading import read_files
 from training.finetuning.data import Data, Labelled
@@ -39,7 +39,7 @@ from ui import (
     widgets,
     work,
 )
-from ui.as_python import Lines
+from ui.as_python import NO_LINES, Lines
 from ui.own_file import minimal_pairs, read_pairs
 from viz.curves import pruning
 from viz.head_measure import HeadMeasure

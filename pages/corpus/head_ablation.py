@@ -22,7 +22,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, format_interval, signed
 from pages.corpus.scene import Scene, relation_key, relation_python
 from ui import as_python, as_text, caption, example_sentences, figures, save, work
-from ui.as_python import Lines
+from ui.as_python import NO_LINES, Lines
 from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
 from viz.intervals import switched_off
@@ -51,7 +51,6 @@ _REASONS: Final[Mapping[LeftOut, str]] = {
     "unknown": "not in the model’s vocabulary",
     "mask": "in a text that holds a mask",
 }
-NO_LINES: Final = Lines("")
 _WIDE: Final = 0.05  # nats: intervals that two digits do not blur
 _FEW: Final = 24  # words of a first look
 _SHOWN: Final = 12  # items that lose most

@@ -20,7 +20,7 @@ from model_zoo.types import MB, counted
 from pages.corpus.fields import DATA, FREQUENCIES, READ, SEED, SENTENCES
 from reading import Choices
 from ui import as_python, as_text, caption, how_read, note, save, widgets
-from ui.as_python import Lines
+from ui.as_python import NO_LINES, Lines
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from ui.own_texts import warn_of_unknown
@@ -58,8 +58,8 @@ class Source:
     fingerprint: str
     from_user: bool
     n_whole: int
-    lines: Lines = field(repr=False)
-    rare: Lines = field(repr=False)
+    lines: Lines = field(default=NO_LINES, repr=False)
+    rare: Lines = field(default=NO_LINES, repr=False)
 
 
 def draw() -> Source:

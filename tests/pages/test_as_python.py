@@ -20,12 +20,11 @@ from streamlit.testing.v1 import AppTest
 from analysis.probing.template_trees import template_conllu
 from evidence import items
 from jobs import Desk, Job, ablation, explaining
-from jobs.ablation import HeadAblationJob, PruningJob
+from jobs.ablation import GreedyJob, HeadAblationJob, PruningJob
 from jobs.coreference import CoreferenceJob
 from jobs.explaining import Explaining
 from jobs.indexing import Indexing
 from jobs.measure_heads import MeasureHeadsJob
-from jobs.ablation import GreedyJob
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
