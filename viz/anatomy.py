@@ -16,7 +16,7 @@ The picture is saved as SVG or PNG by the component itself, in the reader's brow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypedDict
 
 import numpy as np
@@ -47,13 +47,17 @@ RUN_PLACES: Final = ("pieces", "layer", "head", "output", "layer output")
 
 # How a stage comes from those it is made of: "sum" and "same" are found in the numbers.
 How = Literal["looked up", "sum", "same", "other"]
+Group = Literal["embeddings", "layer"]
+
+
+_BIASED: Final = ("query", "key", "value")
 
 
 class Strips(TypedDict):
     """A stage: a strip a token, ``cells`` of ``per`` dimensions each (fewer in the last)."""
 
     name: str
-    group: Literal["embeddings", "layer"]
+    group: Group
     size: int
     cells: int
     per: int
@@ -109,8 +113,6 @@ class Payload(TypedDict):
 def payload(
     anatomy: Anatomy,
     *,
-    n_layers: int,
-    n_heads: int,
     predictions: MaskPrediction | None = None,
     at: str = "",
     position: int = 0,
@@ -127,14 +129,13 @@ def payload(
     ``MOST_TOKENS`` of a text are sent. ``at`` is the place where the visitor is, the name of a stage or one of
     ``PLACES``; one that this model does not have is dropped, because links outlive a model.
 
-    Raises ValueError where the anatomy does not fit ``n_layers`` and ``n_heads``, where ``position`` is no token of the
-    text, and where a number is not finite.
+    Raises ValueError where the opened layer or head is none of the model's, where ``position`` is no token of the text,
+    and where a number is not finite.
     """
-    encoding = anatomy.encoding
-    if len(anatomy.states) != n_layers + 1 or not (0 <= anatomy.layer < n_layers and 0 <= anatomy.head < n_heads):
+    encoding, n_layers, n_heads = anatomy.encoding, len(anatomy.states) - 1, anatomy.model.n_heads
+    if not (0 <= anatomy.layer < n_layers and 0 <= anatomy.head < n_heads):
         raise ValueError(
-            f"{len(anatomy.states)} states with layer {anatomy.layer} and head {anatomy.head} opened do not fit "
-            f"{n_layers} layers of {n_heads} heads"
+            f"layer {anatomy.layer} and head {anatomy.head} are not among {n_layers} layers of {n_heads} heads"
         )
     if not 0 <= position < len(encoding):
         raise ValueError(f"position {position} is not among {len(encoding)} tokens")
@@ -142,10 +143,10 @@ def payload(
     window = slice(first, first + MOST_TOKENS)
     followed = position - first
 
-    stages = [*((s, "embeddings") for s in anatomy.embeddings), *((s, "layer") for s in anatomy.stages)]
+    groups: tuple[tuple[Group, Sequence[Stage]], ...] = (("embeddings", anatomy.embeddings), ("layer", anatomy.stages))
     strips: list[Strips] = []
     exact, rounded = [], []
-    for stage, group in stages:
+    for group, stage in ((group, stage) for group, stages in groups for stage in stages):
         values = stage.values[window]
         cells, per = binned(values, RUN_CELLS if opens else MOST_CELLS)
         quantized, scale = quantize(cells)
@@ -155,7 +156,7 @@ def payload(
         strips.append(
             Strips(
                 name=stage.name,
-                group="embeddings" if group == "embeddings" else "layer",
+                group=group,
                 size=values.shape[1],
                 cells=cells.shape[1],
                 per=per,
@@ -175,6 +176,7 @@ def payload(
     levels = _levels(anatomy.attention[window, window])
     weights = anatomy.weights
     predicted = predictions.position - first if predictions is not None else -1
+    best = predictions.best[:MOST_WORDS] if predictions is not None else ()
     return Payload(
         weights=b"".join(
             [
@@ -201,14 +203,10 @@ def payload(
         n_layers=n_layers,
         n_heads=n_heads,
         scores=scores is not None,
-        biases=[
-            name for name in ("query", "key", "value") if weights is not None and getattr(weights, f"{name}_bias").any()
-        ],
+        biases=[] if weights is None else [name for name in _BIASED if getattr(weights, f"{name}_bias").any()],
         scaling=_scaling(anatomy),
         why_not=anatomy.why_not or "",
-        words=[]
-        if predictions is None
-        else [(visible_text(w.token), w.probability) for w in predictions.best][:MOST_WORDS],
+        words=[(visible_text(word.token), word.probability) for word in best],
         predicted=predicted if 0 <= predicted < len(levels) else None,
         hidden=predictions is not None and predictions.original is not None,
         flows=flows is not None,

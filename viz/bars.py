@@ -12,7 +12,7 @@ from analysis.erasure import Erasure
 from model_zoo.types import MaskPrediction, Shift, signed
 from viz.direction import isolated
 from viz.layout import axis, head_names, headline, make_figure, percent, rows, token_text
-from viz.marks import CLICKED_AS_BEFORE, LEGEND_ABOVE, horizontal_bars
+from viz.marks import CLICKED_AS_BEFORE, LEGEND_ABOVE, horizontal_bars, points
 from viz.palette import by_sign, categorical, theme
 
 _LONGEST_LABEL: Final = 30
@@ -143,14 +143,8 @@ def ranking(
         customdata=list(heads),
         **CLICKED_AS_BEFORE,
     )
-    spreads = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": list(even),
-        "y": list(range(len(even))),
-        "marker": {"symbol": "line-ns-open", "size": 16, "color": theme(dark).text, "line": {"width": 2}},
-        "hoverinfo": "skip",
-    }
+    marker = {"symbol": "line-ns-open", "size": 16, "color": theme(dark).text, "line": {"width": 2}}
+    spreads = points(list(even), list(range(len(even))), marker, None)
     longest = max(*shares, *even) * 1.02 or 1
     return _bar_figure(
         [trace, spreads],

@@ -16,7 +16,7 @@ from analysis.lens_fit import JudgedLens
 from analysis.pairs import Judged
 from analysis.probing.results import TaskResult
 from model_zoo.types import MaskLens
-from viz.layout import axis, columns, headline, layer_names, make_figure, score_axis, token_text
+from viz.layout import axis, columns, headline, layer_names, log_axis, make_figure, note, score_axis, token_text
 from viz.marks import LEGEND_ABOVE, LEGEND_BELOW, band, error_bars, line, symbol
 from viz.palette import categorical, theme
 
@@ -48,40 +48,25 @@ def curves(
     above = _LEGEND_ROW * len(series) + 12
     places = list(range(len(labels)))
     step = 1 + (len(labels) - 1) // _MOST_LABELS
+    named: dict[str, Any] = {"tickvals": places[::step], "ticktext": [token_text(label) for label in labels[::step]]}
+    lines = []
+    for number, ((name, values), colour) in enumerate(zip(series, categorical(len(series), dark), strict=True)):
+        hover = [
+            f"{token_text(name)}<br>{token_text(f'{across} {label}'.strip())}: "
+            f"<b>{format(value, '.1%' if share else '.4f')}</b>".replace("<b>-", "<b>−")
+            for label, value in zip(labels, values, strict=True)
+        ]
+        template = "%{hovertext}<extra></extra>"
+        of_series: dict[str, Any] = {"marked": symbol(number), "hover": template, "hovertext": hover}
+        lines.append(line(token_text(name, 40), places, values, colour, **of_series))
+    numbers: dict[str, Any] = {"range": [low - room, high + room], "tickformat": ".0%" if share else ""}
     return make_figure(
-        [
-            line(
-                token_text(name, 40),
-                places,
-                values,
-                colour,
-                marked=symbol(number),
-                hovertext=[
-                    f"{token_text(name)}<br>{token_text(f'{across} {label}'.strip())}: "
-                    f"<b>{format(value, '.1%' if share else '.4f')}</b>".replace("<b>-", "<b>−")
-                    for label, value in zip(labels, values, strict=True)
-                ],
-                hover="%{hovertext}<extra></extra>",
-            )
-            for number, ((name, values), colour) in enumerate(zip(series, categorical(len(series), dark), strict=True))
-        ],
+        lines,
         dark,
         height=max(340, above + 260),
         margin=(8, 16, above, 48),
-        xaxis=axis(
-            dark,
-            token_text(across) if across else "",
-            tickvals=places[::step],
-            ticktext=[token_text(label) for label in labels[::step]],
-            range=[-0.3, len(labels) - 0.7],
-        ),
-        yaxis=axis(
-            dark,
-            token_text(quantity),
-            grid=True,
-            range=[low - room, high + room],
-            tickformat=".0%" if share else "",
-        ),
+        xaxis=axis(dark, token_text(across) if across else "", range=[-0.3, len(labels) - 0.7], **named),
+        yaxis=axis(dark, token_text(quantity), grid=True, **numbers),
         legend=LEGEND_ABOVE | {"orientation": "v"},
     )
 
@@ -168,6 +153,7 @@ def lens_ranks(
             series.append((name, ranks, len(series) if fitted is None else place, dash))
     colours = categorical(2, dark)
     highest = max(max(ranks) for _, ranks, _, _ in series)
+    ends = [max(0.5, math.log10(highest)) + 0.35, -0.15]
     row = 18  # px of the legend
     return make_figure(
         [
@@ -190,30 +176,20 @@ def lens_ranks(
         title=headline("Rank of the final prediction", dark),
         # Plotly's own legend makes the plot narrower where the figure is narrow; this one leaves it alone.
         annotations=[
-            {
-                "text": f'<span style="color:{colours[colour]}">{"●" if dash == "solid" else "⋯"}</span> {name}',
-                "showarrow": False,
-                "xref": "paper",
-                "x": 0,
-                "xanchor": "left",
-                "yref": "paper",
-                "y": 1,
-                "yanchor": "bottom",
-                "yshift": 8 + row * (len(series) - 1 - place),
-                "font": {"size": 12},
-            }
+            note(
+                f'<span style="color:{colours[colour]}">{"●" if dash == "solid" else "⋯"}</span> {name}',
+                0,
+                1,
+                theme(dark).text,
+                12,
+                xanchor="left",
+                yanchor="bottom",
+                yshift=8 + row * (len(series) - 1 - place),
+            )
             for place, (name, _, colour, dash) in enumerate(series)
         ],
         xaxis=axis(dark, "layer (0: embeddings)", dtick=max(1, len(lens.ranks) // 12)),
-        yaxis=axis(
-            dark,
-            "rank, logarithmic",
-            grid=True,
-            type="log",
-            autorange=False,
-            range=[max(0.5, math.log10(highest)) + 0.35, -0.15],
-            dtick=1,
-        ),
+        yaxis=axis(dark, "rank, logarithmic", grid=True, type="log", autorange=False, range=ends, dtick=1),
     )
 
 
@@ -241,20 +217,13 @@ def pruning(
     traces = _with_bands(series, "%{x} heads off", ".1%" if percent else ".3f", dark)
     if baseline is not None:
         traces.append(_level(token_text(baseline[0]), [0, n_heads], baseline[1], dark))
-    across = axis(
-        dark,
-        "heads that are off",
-        grid=True,
-        range=[-0.02 * n_heads, 1.02 * n_heads],
-        dtick=1 if n_heads <= 12 else None,
-        ticklabelstandoff=6,
-    )
+    ticks: dict[str, Any] = {"range": [-0.02 * n_heads, 1.02 * n_heads], "dtick": 1 if n_heads <= 12 else None}
     return make_figure(
         traces,
         dark,
         height=360,
         margin=(8, 16, 16, 8),
-        xaxis=across,
+        xaxis=axis(dark, "heads that are off", grid=True, ticklabelstandoff=6, **ticks),
         yaxis=score_axis(dark, token_text(score), percent=percent, ticklabelstandoff=6),
         legend=LEGEND_BELOW,
     )
@@ -402,11 +371,10 @@ def by_length(
     """
     if not any(latencies.values()):
         raise ValueError("there is nothing to draw: no model has a length that was measured")
+    colours = categorical(len(latencies), dark)
     traces = [
-        _by_length_of_model(of_model, measure, token_text(names[model], 32), colour, symbol(place))
-        for place, ((model, of_model), colour) in enumerate(
-            zip(latencies.items(), categorical(len(latencies), dark), strict=True)
-        )
+        _by_length_of_model(of_model, measure, token_text(names[model], 32), colours[place], symbol(place))
+        for place, (model, of_model) in enumerate(latencies.items())
     ]
     every = [latency for of_model in latencies.values() for latency in of_model]
     lengths = sorted({latency.n_tokens for latency in every})
@@ -421,14 +389,10 @@ def by_length(
         dark,
         height=420,
         margin=(8, 16, 16, 8),
-        xaxis=_log_axis(dark, "tokens in the text", lengths, [str(length) for length in lengths]),
-        yaxis=_log_axis(dark, _COSTS[measure][0], ticks, [f"{tick:,g}" for tick in ticks]),
+        xaxis=log_axis(dark, "tokens in the text", lengths, [str(length) for length in lengths]),
+        yaxis=log_axis(dark, _COSTS[measure][0], ticks, [f"{tick:,g}" for tick in ticks]),
         legend={"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
     )
-
-
-def _log_axis(dark: bool, title: str, ticks: Sequence[float], names: Sequence[str]) -> dict[str, Any]:
-    return axis(dark, title, grid=True, type="log", tickvals=list(ticks), ticktext=list(names))
 
 
 def _by_length_of_model(

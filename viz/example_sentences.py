@@ -100,23 +100,22 @@ def payload(
     if any(len(addresses) != len(sentences) for addresses in ways.values()):
         raise ValueError(f"the ways do not fit {len(sentences)} sentences")
     room = _IN_ADDRESSES
-    texts = []
-    for sentence in sentences:
-        carried = bool(ways) and len(sentence.text) <= min(_LONGEST, room)
-        texts.append(sentence.text if carried else "")
-        room -= len(texts[-1])
-    return Payload(
-        rows=[
+    rows = []
+    for place, sentence in enumerate(sentences):
+        text = sentence.text if ways and len(sentence.text) <= min(_LONGEST, room) else ""
+        room -= len(text)
+        rows.append(
             Row(
                 parts=_parts(sentence),
                 beside=sentence.beside,
                 note=visible_text(sentence.note) if sentence.note else "",
                 label=_label(sentence, quantity),
-                text=texts[place],
+                text=text,
                 ways=[addresses[place] for addresses in ways.values()],
             )
-            for place, sentence in enumerate(sentences)
-        ],
+        )
+    return Payload(
+        rows=rows,
         quantity=quantity,
         ways=list(ways),
         first=first,
@@ -128,9 +127,8 @@ def payload(
 
 def _parts(sentence: ExampleSentence) -> list[str | Part]:
     """The sentence in pieces, each wholly inside or outside of every span; what is cut off is "…"."""
-    spans = [
-        span for span in (sentence.query, sentence.expected, *(span for span, _ in sentence.keys)) if span is not None
-    ]
+    marked = (sentence.query, sentence.expected, *(span for span, _ in sentence.keys))
+    spans = [span for span in marked if span is not None]
     if any(not 0 <= start <= end <= len(sentence.text) for start, end in spans):
         raise ValueError(f"spans {spans} do not fit a text of {len(sentence.text)} characters")
     parts: list[str | Part] = []
@@ -158,16 +156,12 @@ def _part(sentence: ExampleSentence, start: int, end: int) -> str | Part:
         part["framed"] = True
     if inside(sentence.expected):
         part["expected"] = True
-    shade = _shade(max((weight for span, weight in sentence.keys if inside(span)), default=0.0))
+    weight = max((weight for span, weight in sentence.keys if inside(span)), default=0.0)
+    last = len(shades(dark=False)) - 1
+    shade = min(last, round(sqrt(max(weight, 0.0)) * last))  # the scale follows the square root
     if shade:
         part["shade"] = shade
     return part if len(part) > 1 else text
-
-
-def _shade(weight: float) -> int:
-    """The place of a weight on the scale, which follows its square root."""
-    last = len(shades(dark=False)) - 1
-    return min(last, round(sqrt(max(weight, 0.0)) * last))
 
 
 def _windows(sentence: ExampleSentence) -> list[Span]:

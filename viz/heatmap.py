@@ -40,6 +40,11 @@ class Options(TypedDict, total=False):
     group: str  # of pictures that show together what is pointed at, "" for none
 
 
+_DEFAULTS: Final = Options(
+    query_segments=[], key_segments=[], special_queries=[], special_keys=[], says="attends", height=0, group=""
+)
+
+
 class Payload(Options):
     """What the component reads, with all options.
 
@@ -117,8 +122,8 @@ def matrix(
             f"weights of shape {weights.shape[1:]} do not fit {len(queries)} queries "
             f"and {len(keys)} keys for {len(numbers)} numbers"
         )
-    query_segments, key_segments = options.get("query_segments", ()), options.get("key_segments", ())
-    if len(query_segments) not in (0, len(queries)) or len(key_segments) not in (0, len(keys)):
+    options = _DEFAULTS | options
+    if len(options["query_segments"]) not in (0, len(queries)) or len(options["key_segments"]) not in (0, len(keys)):
         raise ValueError("segments must be given for every token or for none")
     light, dark = ([colour for _, colour in scale] for scale in scales)
     return Payload(
@@ -133,13 +138,7 @@ def matrix(
         marks=list(marks),
         title=title,
         file=file,
-        query_segments=[int(segment) for segment in query_segments],
-        key_segments=[int(segment) for segment in key_segments],
-        special_queries=list(options.get("special_queries", ())),
-        special_keys=list(options.get("special_keys", ())),
-        says=options.get("says", "attends"),
-        height=options.get("height", 0),
-        group=options.get("group", ""),
+        **options,
     )
 
 

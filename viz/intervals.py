@@ -14,8 +14,8 @@ from analysis.corpus.importance import HeadComparison
 from analysis.minimal_pairs import Accuracy
 from model_zoo.types import format_interval
 from viz.head_measure import Head, HeadMeasure
-from viz.layout import PERCENT, axis, head_names, make_figure, note, rows, score_axis, token_text
-from viz.marks import LEGEND_BELOW, error_bars, points, symbol, texts_outside
+from viz.layout import PERCENT, axis, head_names, log_axis, make_figure, note, rows, score_axis, token_text
+from viz.marks import CLICKED_AS_BEFORE, LEGEND_BELOW, error_bars, points, symbol, texts_outside
 from viz.palette import categorical, theme
 
 _LONGEST_NAME: Final = 34  # characters beside a row
@@ -30,22 +30,21 @@ def accuracy_bars(accuracies: Sequence[Accuracy], *, dark: bool = False) -> go.F
     names = [row.paradigm or row.phenomenon or "all pairs" for row in accuracies]
     values = [row.accuracy for row in accuracies]
     lows, highs = [row.low for row in accuracies], [row.high for row in accuracies]
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": values,
-        "y": list(range(len(accuracies))),
-        "marker": {"color": plain, "size": 10},
-        "error_x": error_bars(values, lows, highs, plain, 2),
-        "customdata": [[row.n, row.low, row.high] for row in accuracies],
-        "hovertext": [token_text(name) for name in names],
-        "hovertemplate": "%{hovertext}: %{x:.1%} of %{customdata[0]:,} pairs"
-        "<br>95% interval %{customdata[1]:.0%} to %{customdata[2]:.0%}<extra></extra>",
-        "cliponaxis": False,
-    }
     title = "correct sentence preferred (dotted: guessing)"
     drawn = make_figure(
-        [trace],
+        [
+            points(
+                values,
+                list(range(len(values))),
+                {"color": plain, "size": 10},
+                "%{hovertext}: %{x:.1%} of %{customdata[0]:,} pairs"
+                "<br>95% interval %{customdata[1]:.0%} to %{customdata[2]:.0%}<extra></extra>",
+                hovertext=[token_text(name) for name in names],
+                error_x=error_bars(values, lows, highs, plain, 2),
+                customdata=[[row.n, row.low, row.high] for row in accuracies],
+                cliponaxis=False,
+            )
+        ],
         dark,
         height=26 * len(accuracies) + 76,
         margin=(8, 16, 28, 44),
@@ -94,7 +93,7 @@ def relation_dots(
         """A mark in every row that has a number."""
         hover = [name if value is None else f"{name}: <b>{value:.1%}</b>" for value in values]
         marker = {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}}
-        return points(name, values, range(len(values)), marker, hover)
+        return points(values, list(range(len(values))), marker, hover, name=name, **CLICKED_AS_BEFORE)
 
     values = [relation.value for relation in ordered]
     lows, highs = [relation.low for relation in ordered], [relation.high for relation in ordered]
@@ -156,21 +155,22 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
     )
     faint = {"marker": {"opacity": 0.55}}
     ticks = points(
-        "every other head",
         [round(measures[row].position(measures[row].values[at]), 4) for row, at in others],
         [row for row, _ in others],
         {"symbol": "line-ns-open", "size": 12, "color": colours.muted, "opacity": 0.55, "line": {"width": 1}},
         [f"{names[at]}: {measures[row].format(measures[row].values[at])}" for row, at in others],
+        name="every other head",
         customdata=[heads[at] for _, at in others],
         selected=faint,
         unselected=faint,
     )
     dots = points(
-        names[head],
         value,
         [row for row, _ in known],
         {"size": 12, "color": colours.primary, "line": {"width": 1, "color": colours.background}},
         [f"{token_text(measure.name)}: {measure.number(head)}" for _, measure in known],
+        name=names[head],
+        **CLICKED_AS_BEFORE,
         error_x=error_bars(value, low, high, colours.primary, 2.5),
     )
     labels = []
@@ -216,23 +216,13 @@ def switched_off(effects: HeadComparison, quantity: str, *, right: bool = False,
     ):
         means = [sets[place].right if right else sets[place].change for place in places]
         values, lows, highs = ([getattr(mean, part) for mean in means] for part in ("value", "low", "high"))
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": name,
-                "x": values,
-                "y": places,
-                "marker": {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}},
-                "error_x": error_bars(values, lows, highs, colour, 2),
-                "hovertext": [
-                    f"{names[place]} off: {format_interval(mean.value, mean.low, mean.high, '.1%' if right else '.3f')}"
-                    for place, mean in zip(places, means, strict=True)
-                ],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "cliponaxis": False,
-            }
-        )
+        marker = {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}}
+        hover = [
+            f"{names[place]} off: {format_interval(mean.value, mean.low, mean.high, '.1%' if right else '.3f')}"
+            for place, mean in zip(places, means, strict=True)
+        ]
+        intervals = error_bars(values, lows, highs, colour, 2)
+        traces.append(points(values, places, marker, hover, name=name, error_x=intervals, cliponaxis=False))
     drawn = make_figure(
         traces,
         dark,
@@ -277,17 +267,16 @@ def score_by_cost(
     by_cost = sorted(entries, key=lambda entry: entry.cost)
     at = {entry: f"{'top' if place % 2 else 'bottom'} right" for place, entry in enumerate(by_cost)}  # by turns
     traces = [
-        {
-            "type": "scatter",
-            "mode": "markers+text",
-            "name": token_text(entry.name, 24),
-            "x": [entry.cost],
-            "y": [entry.value],
+        points(
+            [entry.cost],
+            [entry.value],
+            {"color": colour, "symbol": symbol(place), "size": 11},
+            f"%{{x:.3~g}}: <b>{hover}</b><extra>{token_text(entry.name)}</extra>",
+            mode="markers+text",
+            name=token_text(entry.name, 24),
+            error_y=error_bars([entry.value], [entry.low], [entry.high], colour),
             **texts_outside([token_text(entry.name, 24)], dark, at[entry]),
-            "marker": {"color": colour, "symbol": symbol(place), "size": 11},
-            "error_y": error_bars([entry.value], [entry.low], [entry.high], colour),
-            "hovertemplate": f"%{{x:.3~g}}: <b>{hover}</b><extra>{token_text(entry.name)}</extra>",
-        }
+        )
         for place, (entry, colour) in enumerate(zip(entries, categorical(len(entries), dark), strict=True))
     ]
     return make_figure(
@@ -295,15 +284,7 @@ def score_by_cost(
         dark,
         height=330,
         margin=(8, 24, 32, 8),
-        xaxis=axis(
-            dark,
-            cost,
-            grid=True,
-            type="log",
-            range=np.log10([lowest, highest]).tolist(),
-            tickvals=ticks,
-            ticktext=[f"{tick:g}" for tick in ticks],
-        ),
+        xaxis=log_axis(dark, cost, ticks, [f"{tick:g}" for tick in ticks], range=np.log10([lowest, highest]).tolist()),
         yaxis=score_axis(dark, f"{score} (test)", percent=percent),
     )
 

@@ -179,6 +179,11 @@ def score_axis(dark: bool, title: str, *, percent: bool, **settings: Any) -> dic
     return axis(dark, title, grid=True, tickformat=PERCENT if percent else None, **settings)
 
 
+def log_axis(dark: bool, title: str, ticks: Sequence[float], names: Sequence[str], **settings: Any) -> dict[str, Any]:
+    """A logarithmic axis with a grid at ``ticks``, which have ``names``: Plotly's own lack their powers of ten."""
+    return axis(dark, title, grid=True, type="log", tickvals=list(ticks), ticktext=list(names), **settings)
+
+
 def component_axis(dark: bool, which: int, explained: Sequence[float], **settings: Any) -> dict[str, Any]:
     """An axis of the plane of two principal components, which tells what share of the variance its own explains."""
     title = f"component {which + 1} ({explained[which]:.0%} of the variance)"
@@ -187,17 +192,7 @@ def component_axis(dark: bool, which: int, explained: Sequence[float], **setting
 
 def rows(names: Sequence[str], dark: bool, title: str = "", **settings: Any) -> dict[str, Any]:
     """A y axis of rows 0, 1, 2, … from top to bottom with their names, which are safe text."""
-    return (
-        axis(
-            dark,
-            title,
-            tickvals=list(range(len(names))),
-            ticktext=list(names),
-            range=[len(names) - 0.5, -0.5],
-            ticklabelstandoff=6,
-        )
-        | settings
-    )
+    return columns(names, dark, title, range=[len(names) - 0.5, -0.5], ticklabelstandoff=6) | settings
 
 
 def columns(names: Sequence[str], dark: bool, title: str = "", **settings: Any) -> dict[str, Any]:
@@ -280,26 +275,18 @@ def scale_bar(
         for piece, (_, colour) in enumerate(scale)
     ]
     # A label stands in the middle of a box of no width.
+    font = {"size": 11, "color": colours.muted}
     labels = [
         _box(place, place, -18 - below, -36 - below, at)
         | {
             "name": "mark of a colour bar",
-            "label": {
-                "text": text,
-                "font": {"size": 11, "color": colours.muted},
-                "textposition": "middle center",
-            },
+            "label": {"text": text, "font": font, "textposition": "middle center"},
         }
         for place, text in ((round(length * place), text) for place, text in marks)
     ]
     named = _box(0, length, -34 - below, -52 - below, at) | {
         "name": "title of a colour bar",
-        "label": {
-            "text": title,
-            "font": {"size": 11, "color": colours.muted},
-            "textposition": "middle left",
-            "padding": 0,
-        },
+        "label": {"text": title, "font": font, "textposition": "middle left", "padding": 0},
     }
     return [*bar, *labels, named]
 

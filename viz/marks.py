@@ -15,7 +15,10 @@ from viz.palette import rgb, theme
 
 LEGEND_ABOVE: Final = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
 LEGEND_BELOW: Final = {"orientation": "h", "x": 0, "yref": "container", "y": 0}
-CLICKED_AS_BEFORE: Final = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+CLICKED_AS_BEFORE: Final[dict[str, Any]] = {
+    "selected": {"marker": {"opacity": 1}},
+    "unselected": {"marker": {"opacity": 1}},
+}
 """Settings of bars that look the same whether one of them was clicked or not."""
 
 _SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagram")
@@ -90,25 +93,17 @@ def line(
 
 
 def points(
-    name: str, x: Sequence[Any], y: Sequence[Any], marker: dict[str, Any], hover: Sequence[str] | None, **settings: Any
+    x: Any, y: Any, marker: dict[str, Any], hover: str | list[str] | None, *, mode: str = "markers", **settings: Any
 ) -> dict[str, Any]:
-    """Points that look the same whether one of them was clicked or not. ``hover`` is said of each; without it a point
-    says nothing.
+    """Points, as Plotly takes them. ``hover`` is its template of what is said of a point, or what is said of each;
+    without it a point says nothing.
     """
     hovering: dict[str, Any] = {"hoverinfo": "skip"}
-    if hover is not None:
-        hovering = {"hovertext": list(hover), "hovertemplate": "%{hovertext}<extra></extra>"}
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": list(x),
-        "y": list(y),
-        "marker": marker,
-        **hovering,
-        **CLICKED_AS_BEFORE,
-        **settings,
-    }
+    if isinstance(hover, str):
+        hovering = {"hovertemplate": hover}
+    elif hover is not None:
+        hovering = {"hovertext": hover, "hovertemplate": "%{hovertext}<extra></extra>"}
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, "marker": marker, **hovering, **settings}
 
 
 def end_of_scale(values: npt.ArrayLike) -> float:

@@ -16,7 +16,6 @@ from model_zoo.types import FloatArray
 from viz.layout import (
     COLOUR_BAR_SPACE,
     axis,
-    base_layout,
     clipped,
     columns,
     even_marks,
@@ -110,12 +109,8 @@ def fitting_numbers(values: FloatArray, colours: Colorscale, lowest: float, high
     A heatmap fits its own text to its cells, but sets it all in one colour, or in a grey with too little contrast: here
     a clear one is laid over it for each of black and white.
     """
-    ink = np.array(
-        [
-            [filled("", colours, (float(v) - lowest) / (highest - lowest)).ink for v in row]
-            for row in np.nan_to_num(values)
-        ]
-    ).reshape(values.shape)
+    places = (np.nan_to_num(values) - lowest) / (highest - lowest)
+    ink = np.array([filled("", colours, float(place)).ink for place in places.flat]).reshape(values.shape)
     return [
         {
             "type": "heatmap",
@@ -292,11 +287,9 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
     labels = [f"{token_text(sentence, 20)}  {number}" for number, sentence in enumerate(sentences, start=1)]
     pairs = [[f"{row}<br>{column}" for column in names] for row in names]
     hover = "%{customdata}<br>cosine <b>%{z:.3f}</b><extra></extra>"
+    numbers = fitting_numbers(cosines, scale, -1, 1) if n <= 25 else []
     return matrix_figure(
-        [
-            cells(cosines, scale, -1, 1, hover, customdata=pairs),
-            *(fitting_numbers(cosines, scale, -1, 1) if n <= 25 else []),
-        ],
+        [cells(cosines, scale, -1, 1, hover, customdata=pairs), *numbers],
         columns([str(place + 1) for place in range(n)], dark, "sentence, by its number", ticklabelstandoff=4),
         rows(labels, dark, "sentence", ticklabelstandoff=4),
         scale_bar(scale, even_marks(1.0, signed=True), "cosine", dark),
@@ -418,26 +411,20 @@ def matrices(
     marks = weight_marks(end) if root else even_marks(end, signed=signed)
     title = root_title(token_text(quantity)) if root else token_text(quantity)
     bar = scale_bar(diverging(dark) if signed else sequential(dark), marks, title, dark)
-    margin = {"l": 8, "r": 8, "t": 8, "b": COLOUR_BAR_SPACE}
-    figure = go.Figure(layout=base_layout(dark, height=330, margin=margin, shapes=bar))
+    hover = f"%{{text}}<br>{token_text(quantity)}: <b>%{{z:.4f}}</b><extra></extra>"
+    of_all = {
+        "xgap": 1 if len(columns) < 40 else 0,
+        "ygap": 1 if len(rows) < 40 else 0,
+        "text": [[f"{token_text(row)} → {token_text(column)}" for column in columns] for row in rows],
+    }
+    traces: list[dict[str, Any]] = []
+    panels: dict[str, Any] = {}
     for number, (name, values) in enumerate(named):
         which = "" if number == 0 else str(number + 1)
         start = number * (width + gap)
-        figure.add_trace(
-            cells(
-                values,
-                scale,
-                -end if signed else 0,
-                end,
-                f"%{{text}}<br>{token_text(quantity)}: <b>%{{z:.4f}}</b><extra></extra>",
-                xaxis=f"x{which}",
-                yaxis=f"y{which}",
-                xgap=1 if len(columns) < 40 else 0,
-                ygap=1 if len(rows) < 40 else 0,
-                text=[[f"{token_text(row)} → {token_text(column)}" for column in columns] for row in rows],
-            )
-        )
-        figure.layout[f"xaxis{which}"] = axis(
+        place = {"xaxis": f"x{which}", "yaxis": f"y{which}"}
+        traces.append(cells(values, scale, -end if signed else 0, end, hover, **place, **of_all))
+        panels[f"xaxis{which}"] = axis(
             dark,
             f"<span style='color:{colours.text}'><b>{token_text(name)}</b></span><br>{axes[1]}",
             side="top",
@@ -446,7 +433,7 @@ def matrices(
             tickangle=-60,
             **_labels(columns, 16 // n),
         )
-        figure.layout[f"yaxis{which}"] = axis(
+        panels[f"yaxis{which}"] = axis(
             dark,
             axes[0] if number == 0 else "",
             domain=[0, 1],
@@ -455,7 +442,7 @@ def matrices(
             showticklabels=number == 0,
             **_labels(rows, 16),
         )
-    return figure
+    return make_figure(traces, dark, height=330, margin=(8, 8, 8, COLOUR_BAR_SPACE), shapes=bar, **panels)
 
 
 def _labels(names: Sequence[str], most: int) -> dict[str, Any]:

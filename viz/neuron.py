@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
-from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, note, rows, scale_bar, token_text
+from viz.layout import COLOUR_BAR_SPACE, axis, even_marks, make_figure, note, rows, scale_bar, token_text
 from viz.marks import end_of_scale, horizontal_bars
 from viz.matrix import cells
 from viz.palette import by_sign, diverging, theme
@@ -60,8 +60,7 @@ def neuron(
     tokens = [key_labels[key] for key in kept]
     key_names = [f"{key + 1} · {token_text(key_labels[key])}" for key in kept]
 
-    figure = _frame(tokens, query_label, n > len(kept), dark)
-    _strips(figure, numbers, kept, columns, key_names, token_text(query_label), dark)
+    traces, layout = _strips(numbers, kept, columns, key_names, token_text(query_label), dark)
     sums, bias, scores = (values[kept] for values in (numbers.sums, numbers.bias, numbers.scores))
     hidden = np.isneginf(scores)
     for place, name in enumerate(names, start=3):
@@ -78,17 +77,34 @@ def neuron(
             f"key {key}<br>{name} <b>{_exact(value)}</b><br>{explained}"
             for key, value, explained in zip(key_names, values, how, strict=True)
         ]
-        _number_column(figure, place, name, columns[place - 1], values, hover, dark)
-    left_out = None
+        numbers_of_keys, layout[f"xaxis{place}"] = _number_column(place, name, columns[place - 1], values, hover, dark)
+        traces += numbers_of_keys
+    left_out = ""
     if n > len(kept):
         rest = float(np.delete(numbers.weights, kept).sum())
         left_out = (
             f"{len(kept)} of {n} keys: the strongest, in text order.<br>"
             f"The other {n - len(kept)} share {rest:.1%} of the weight."
         )
-    products = f"query · key{_times(numbers.scaling)}"
-    _words(figure, columns, ["key vectors", products, *names], f"{d} dimensions, left to right", left_out, dark)
-    return figure
+    factor = _factor(numbers.scaling)
+    headings = ["key vectors", f"query · key{f' · {factor}' if factor else ''}", *names]
+    plot, keys_top, query_bottom = _heights(len(kept))
+    below = COLOUR_BAR_SPACE + _NOTE * bool(left_out)
+    key_rows = [token_text(token, _LONGEST_LABEL) for token in tokens]
+    query_row = [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"]
+    query_at = [query_bottom, query_bottom + _ROW / plot]
+    return make_figure(
+        traces,
+        dark,
+        height=plot + below + 8,
+        margin=(8, 8, 8, below),
+        hovermode="closest",
+        bargap=0.12,
+        yaxis=rows(key_rows, dark, "key", domain=[0, keys_top], ticklabelstandoff=0),
+        yaxis2=rows(query_row, dark, "query", domain=query_at, ticklabelstandoff=0),
+        annotations=_words(columns, headings, f"{d} dimensions, left to right", left_out, len(kept), dark),
+        **layout,
+    )
 
 
 def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Sequence[str], key: int) -> str:
@@ -119,11 +135,6 @@ def _factor(scaling: float) -> str:
     return f"1/√{under_root}" if under_root and np.isclose(scaling, under_root**-0.5) else f"{scaling:.4g}"
 
 
-def _times(scaling: float) -> str:
-    factor = _factor(scaling)
-    return f" · {factor}" if factor else ""
-
-
 def _columns(n_numbers: int) -> list[tuple[float, float]]:
     """Where the columns lie, as fractions of the width: two for vectors, then the numbers."""
     vectors = (1 - n_numbers * (_NUMBER + _GAP) - _GAP) / 2
@@ -139,45 +150,17 @@ def _heights(n_keys: int) -> tuple[int, float, float]:
     return plot, keys_top, keys_top + _HEADING / plot
 
 
-def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Figure:
-    """The empty figure: one row for the query, one per key, named at the left."""
-    plot, keys_top, query_bottom = _heights(len(tokens))
-    below = COLOUR_BAR_SPACE + _NOTE * note
-    return go.Figure(
-        layout=base_layout(
-            dark,
-            height=plot + below + 8,
-            margin={"l": 8, "r": 8, "t": 8, "b": below},
-            hovermode="closest",
-            bargap=0.12,
-            yaxis=rows(
-                [token_text(token, _LONGEST_LABEL) for token in tokens],
-                dark,
-                "key",
-                domain=[0, keys_top],
-                ticklabelstandoff=0,
-            ),
-            yaxis2=rows(
-                [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"],
-                dark,
-                "query",
-                domain=[query_bottom, query_bottom + _ROW / plot],
-                ticklabelstandoff=0,
-            ),
-        )
-    )
-
-
 def _strips(
-    figure: go.Figure,
     numbers: QueryNumbers,
     kept: list[int],
     columns: list[tuple[float, float]],
     key_names: list[str],
     query_name: str,
     dark: bool,
-) -> None:
-    """The vectors as strips of colour: query, keys, products; one column per dimension, counted from 1."""
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The vectors as strips of colour: query, keys, products; one column per dimension, counted from 1. Traces, and
+    what they add to the layout: axes and colour bars.
+    """
     d = len(numbers.query)
     keys, products = numbers.keys[kept], numbers.products[kept].copy()
     products[numbers.masked[kept]] = np.nan  # a masked key's products go nowhere
@@ -186,40 +169,28 @@ def _strips(
     names = np.repeat(np.array(key_names, dtype=object)[:, None], d, axis=1)
     factors = np.stack([names, np.broadcast_to(numbers.query.astype(object), names.shape), keys], axis=-1)
     places = {"x": list(range(1, d + 1)), "xgap": 0, "ygap": 3}
-    for name, values, end, hover, settings in (
-        (
-            "query",
-            numbers.query[None],
-            values_end,
-            f"query {query_name}<br>dimension %{{x}}: <b>%{{z:.6g}}</b><extra></extra>",
-            {"yaxis": "y2"},
-        ),
-        (
-            "keys",
-            keys,
-            values_end,
-            "key %{customdata}<br>dimension %{x}: <b>%{z:.6g}</b><extra></extra>",
-            {"customdata": names},
-        ),
-        (
-            "products",
-            products,
-            products_end,
-            "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
-            f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>",
-            {"customdata": factors, "xaxis": "x2"},
-        ),
-    ):
-        figure.add_trace(cells(values, diverging(dark), -end, end, hover, name=name, **places, **settings))
-    figure.layout.shapes = [
-        shape
-        for quantity, (start, _), end in (("value", columns[0], values_end), ("product", columns[1], products_end))
-        for shape in scale_bar(
-            diverging(dark), even_marks(end, signed=True, beyond=True), quantity, dark, at=start, length=_BAR
-        )
+    dimension = "dimension %{x}: <b>%{z:.6g}</b><extra></extra>"
+    product = (
+        "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
+        f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>"
+    )
+
+    def strip(name: str, values: FloatArray, end: float, hover: str, **settings: Any) -> dict[str, Any]:
+        return cells(values, diverging(dark), -end, end, hover, name=name, **places, **settings)
+
+    traces = [
+        strip("query", numbers.query[None], values_end, f"query {query_name}<br>{dimension}", yaxis="y2"),
+        strip("keys", keys, values_end, f"key %{{customdata}}<br>{dimension}", customdata=names),
+        strip("products", products, products_end, product, customdata=factors, xaxis="x2"),
     ]
-    for name, column in zip(("xaxis", "xaxis2"), columns, strict=False):
-        figure.layout[name] = _column_axis(column, [0.5, d + 0.5], dark)
+    layout: dict[str, Any] = {"shapes": []}
+    for name, quantity, column, end in zip(
+        ("xaxis", "xaxis2"), ("value", "product"), columns, (values_end, products_end), strict=False
+    ):
+        marks = even_marks(end, signed=True, beyond=True)
+        layout["shapes"] += scale_bar(diverging(dark), marks, quantity, dark, at=column[0], length=_BAR)
+        layout[name] = _column_axis(column, [0.5, d + 0.5], dark)
+    return traces, layout
 
 
 def _column_axis(column: tuple[float, float], limits: list[float], dark: bool, **settings: Any) -> dict[str, Any]:
@@ -227,44 +198,33 @@ def _column_axis(column: tuple[float, float], limits: list[float], dark: bool, *
 
 
 def _number_column(
-    figure: go.Figure,
-    place: int,
-    name: str,
-    column: tuple[float, float],
-    values: FloatArray,
-    hover: list[str],
-    dark: bool,
-) -> None:
-    """A bar beside its number, one per key, on an x axis of its own (number ``place``) that contains 0."""
+    place: int, name: str, column: tuple[float, float], values: FloatArray, hover: list[str], dark: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A bar beside its number, one per key, and their own x axis (number ``place``), which contains 0."""
     colours = theme(dark)
     finite = np.where(np.isfinite(values), values, np.float32(0))
     low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     if low == high:
         high = 1.0
     left = low - (high - low) * _FIGURES / (1 - _FIGURES)
-    signs = by_sign(finite, dark)
-    figure.layout[f"xaxis{place}"] = _column_axis(
-        column, [left, high], dark, zeroline=low < 0, zerolinecolor=colours.muted, zerolinewidth=1
-    )
-    bars = horizontal_bars(finite.tolist(), signs, hover, dark=dark, name=name, xaxis=f"x{place}")
-    bars["marker"] = {
-        "color": colours.primary if name == "weight" else signs,
-        "opacity": 0.45,
-        "line": {"width": 0},
+    inks = colours.primary if name == "weight" else by_sign(finite, dark)
+    bars = horizontal_bars(finite.tolist(), inks, hover, dark=dark, name=name, xaxis=f"x{place}")
+    bars["marker"] |= {"opacity": 0.45, "line": {"width": 0}}
+    in_numbers = {
+        "type": "scatter",
+        "name": f"{name} in numbers",
+        "x": [low - _BESIDE * (low - left)] * len(values),
+        "y": list(range(len(values))),
+        "xaxis": f"x{place}",
+        "mode": "text",
+        "text": [_short(value, name) for value in values],
+        "textposition": "middle left",
+        "textfont": {"size": 11, "color": [colours.text if np.isfinite(v) else colours.muted for v in values]},
+        "hoverinfo": "skip",
+        "cliponaxis": False,
     }
-    figure.add_trace(bars)
-    figure.add_scatter(
-        name=f"{name} in numbers",
-        x=[low - _BESIDE * (low - left)] * len(values),
-        y=list(range(len(values))),
-        xaxis=f"x{place}",
-        mode="text",
-        text=[_short(value, name) for value in values],
-        textposition="middle left",
-        textfont={"size": 11, "color": [colours.text if np.isfinite(v) else colours.muted for v in values]},
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    zero = {"zeroline": low < 0, "zerolinecolor": colours.muted, "zerolinewidth": 1}
+    return [bars, in_numbers], _column_axis(column, [left, high], dark, **zero)
 
 
 def _short(value: float, name: str) -> str:
@@ -283,15 +243,10 @@ def _exact(value: float) -> str:
 
 
 def _words(
-    figure: go.Figure,
-    columns: list[tuple[float, float]],
-    headings: list[str],
-    dimensions: str,
-    left_out: str | None,
-    dark: bool,
-) -> None:
-    """Headings above the blocks, the number of dimensions, and what is not shown."""
-    plot, keys_top, query_bottom = _heights(len(figure.layout.yaxis.tickvals))
+    columns: list[tuple[float, float]], headings: list[str], dimensions: str, left_out: str, n_keys: int, dark: bool
+) -> list[dict[str, Any]]:
+    """Headings above the blocks, the number of dimensions, and what is not shown, as annotations."""
+    plot, keys_top, query_bottom = _heights(n_keys)
     ink = theme(dark).muted
     over_query = query_bottom + _ROW / plot
     places = [("query vector", columns[0], over_query)]
@@ -305,4 +260,4 @@ def _words(
     if left_out:
         below = -COLOUR_BAR_SPACE / plot
         written.append(note(left_out, 0, below, ink, 11, xanchor="left", yanchor="top", align="left"))
-    figure.layout.annotations = written
+    return written

@@ -17,10 +17,7 @@ from viz.palette import categorical, theme
 from viz.token_line import Cell, Item, Line, filled_with
 
 OUTSIDE: Final = "O"
-_BAR: Final = 30  # px
-_LONGEST_LABEL: Final = 24
 _NAMES: Final = 26  # of tokens, side by side in 300 px
-_NUMBERED: Final = 12  # labels; with more the numbers would print over each other
 
 
 def tag_line(
@@ -40,14 +37,13 @@ def tag_line(
     """
     colours = dict(zip(types, categorical(max(1, len(types)), dark), strict=False))
     items = []
-    for place, (word, tag, share) in enumerate(zip(words, tags, shares, strict=True)):
+    for word, tag, share, right in zip(words, tags, shares, tags if gold is None else gold, strict=True):
         colour = colours.get(tag.partition("-")[2])
-        wrong = gold is not None and gold[place] != tag
         cells = [Cell(word) if colour is None else filled_with(word, colour)]
         cells.append(Cell("·" if tag == OUTSIDE else tag, small=True))
-        if wrong and gold is not None:
-            cells.append(Cell(f"is {gold[place]}", small=True))
-        items.append(Item(tuple(cells), f"{word}: {tag}, {percent(share)}", marked=wrong))
+        if right != tag:
+            cells.append(Cell(f"is {right}", small=True))
+        items.append(Item(tuple(cells), f"{word}: {tag}, {percent(share)}", marked=right != tag))
     return Line(tuple(items), label)
 
 

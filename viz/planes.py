@@ -24,7 +24,7 @@ from viz.layout import (
     scale_bar,
     token_text,
 )
-from viz.marks import CLICKED_AS_BEFORE, LEGEND_ABOVE, error_bars, symbol, texts_outside
+from viz.marks import CLICKED_AS_BEFORE, LEGEND_ABOVE, error_bars, points, symbol, texts_outside
 from viz.palette import categorical, sequential, theme
 from viz.token_line import filled
 
@@ -57,27 +57,26 @@ def plane(task_map: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure
 
     def places(layer: int) -> list[dict[str, Any]]:
         """The dots of each label where they are in a layer."""
-        points = task_map.points[layer]
-        return [{"type": "scatter", "x": points[members, 0], "y": points[members, 1]} for members in of_label]
+        at = task_map.points[layer]
+        return [{"type": "scatter", "x": at[members, 0], "y": at[members, 1]} for members in of_label]
 
+    texts = [token_text(text) for text in task_map.texts]
+    if task_map.words is not None:
+        pairs = zip(texts, task_map.words, strict=True)
+        texts = [f"{text}<br><b>{token_text(word)}</b>" for text, word in pairs]
     dots = [
-        place
-        | {
-            "mode": "markers",
-            "name": token_text(label),
-            "marker": {"color": colour, "size": 7, "opacity": 0.8},
-            "text": [
-                token_text(task_map.texts[i])
-                + ("" if task_map.words is None else f"<br><b>{token_text(task_map.words[i])}</b>")
-                for i in np.flatnonzero(members)
-            ],
-            "hovertemplate": "%{text}<extra>" + token_text(label) + "</extra>",
-        }
+        points(
+            place["x"],
+            place["y"],
+            {"color": colour, "size": 7, "opacity": 0.8},
+            f"%{{text}}<extra>{token_text(label)}</extra>",
+            name=token_text(label),
+            text=[texts[i] for i in np.flatnonzero(members)],
+        )
         for place, label, members, colour in zip(places(layer), labels, of_label, palette, strict=True)
     ]
     # A frame moves the dots; colours and texts stay those of the first drawing.
     frames = [{"name": names[frame], "data": places(frame), "layout": axes(frame)} for frame in range(n_layers)]
-    animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
     return make_figure(
         dots,
         dark,
@@ -85,17 +84,23 @@ def plane(task_map: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure
         height=520,
         margin=(10, 10, 20, 10),
         legend=LEGEND_ABOVE,
-        sliders=[
-            {
-                "active": layer,
-                "currentvalue": {"prefix": "layer: "},
-                "pad": {"t": 40},
-                "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
-            }
-        ],
+        sliders=[_slider(names, layer) | {"currentvalue": {"prefix": "layer: "}, "pad": {"t": 40}}],
         **axes(layer),
         frames=frames,
     )
+
+
+def _slider(names: Sequence[str], active: int, frame: int = 0, transition: int = 0) -> dict[str, Any]:
+    """A slider over frames by their names; milliseconds that a frame and the way to it take."""
+    animate = {
+        "mode": "immediate",
+        "frame": {"duration": frame, "redraw": False},
+        "transition": {"duration": transition},
+    }
+    return {
+        "active": active,
+        "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
+    }
 
 
 def _with_numbers_in_order(label: str) -> list[tuple[int, str]]:
@@ -104,7 +109,7 @@ def _with_numbers_in_order(label: str) -> list[tuple[int, str]]:
 
 
 def learning_plane(
-    points: FloatArray,
+    moments: FloatArray,
     explained: tuple[float, float],
     names: Sequence[str],
     texts: Sequence[str],
@@ -112,36 +117,29 @@ def learning_plane(
     *,
     dark: bool = False,
 ) -> go.Figure:
-    """``points`` (moments, n, 2), the moments' ``names``, and for each of the n texts its words and its group: a label,
-    or a number, which is shown as a colour on a scale.
+    """The places of n texts at ``moments`` (moments, n, 2), the moments' ``names``, and for each of the texts its words
+    and its group: a label, or a number, which is shown as a colour on a scale.
 
     The axes stay where they are, so that what moves is the texts. Begins at the last moment. Raises ValueError where
     lengths do not fit together.
     """
-    n_moments, n = points.shape[:2]
+    n_moments, n = moments.shape[:2]
     if len(names) != n_moments or len(texts) != n or len(groups) != n:
-        raise ValueError(f"points of shape {points.shape} need a name a moment, and a text and a group each")
+        raise ValueError(f"points of shape {moments.shape} need a name a moment, and a text and a group each")
     colours = theme(dark)
-    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+    low, high = moments.min(axis=(0, 1)), moments.max(axis=(0, 1))
     room = np.maximum((high - low) * 0.06, 1e-3)
     ranges = np.stack([low - room, high + room]).T.tolist()
-    animation = {
-        "mode": "immediate",
-        "frame": {"duration": 300, "redraw": False},
-        "transition": {"duration": 250},
-    }
-    steps = [{"label": name, "method": "animate", "args": [[name], animation]} for name in names]
     return make_figure(
-        _group_traces(points[-1], texts, groups, dark),
+        _group_traces(moments[-1], texts, groups, dark),
         dark,
         height=520,
         margin=(8, 16, 28, 8),
         xaxis=component_axis(dark, 0, explained, range=ranges[0]),
         yaxis=component_axis(dark, 1, explained, range=ranges[1]),
         sliders=[
-            {
-                "active": n_moments - 1,
-                "steps": steps,
+            _slider(names, n_moments - 1, 300, 250)
+            | {
                 "currentvalue": {"prefix": "after epoch ", "font": {"size": 13, "color": colours.text}},
                 "font": {"size": 12, "color": colours.muted},
                 "bgcolor": colours.surface,
@@ -155,7 +153,7 @@ def learning_plane(
         legend=LEGEND_ABOVE,
         frames=[
             go.Frame(name=name, data=[{"x": trace["x"], "y": trace["y"], "type": "scatter"} for trace in traces])
-            for name, traces in zip(names, (_group_traces(at, texts, groups, dark) for at in points), strict=True)
+            for name, traces in zip(names, (_group_traces(at, texts, groups, dark) for at in moments), strict=True)
         ],
     )
 
@@ -166,44 +164,26 @@ def _group_traces(
     """The texts of each group as a trace of its own; numbers make one trace with a scale."""
     hover = [token_text(clipped(text, 70)) for text in texts]
     if groups and not isinstance(groups[0], str):
-        return [
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "score",
-                "x": at[:, 0].tolist(),
-                "y": at[:, 1].tolist(),
-                "marker": {
-                    "color": list(groups),
-                    "colorscale": sequential(dark),
-                    "size": 9,
-                    "line": {"width": 1, "color": theme(dark).muted},  # the lowest scores have the page's colour
-                    "showscale": True,
-                    "colorbar": {"title": {"text": "score", "side": "right"}, "thickness": 10, "outlinewidth": 0},
-                },
-                "text": hover,
-                "customdata": list(groups),
-                "hovertemplate": "%{text}<br>score %{customdata}<extra></extra>",
-                "showlegend": False,
-            }
-        ]
+        marker = {
+            "color": list(groups),
+            "colorscale": sequential(dark),
+            "size": 9,
+            "line": {"width": 1, "color": theme(dark).muted},  # the lowest scores have the page's colour
+            "showscale": True,
+            "colorbar": {"title": {"text": "score", "side": "right"}, "thickness": 10, "outlinewidth": 0},
+        }
+        settings: dict[str, Any] = {"text": hover, "customdata": list(groups), "showlegend": False}
+        template = "%{text}<br>score %{customdata}<extra></extra>"
+        return [points(at[:, 0].tolist(), at[:, 1].tolist(), marker, template, name="score", **settings)]
     labels = sorted(dict.fromkeys(map(str, groups)))
     palette = categorical(len(labels), dark)
     traces = []
     for number, label in enumerate(labels):
         members = [place for place, group in enumerate(groups) if group == label]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": token_text(label, 24),
-                "x": at[members, 0].tolist(),
-                "y": at[members, 1].tolist(),
-                "marker": {"color": palette[number], "symbol": symbol(number), "size": 9},
-                "text": [hover[place] for place in members],
-                "hovertemplate": f"%{{text}}<extra>{token_text(label, 24)}</extra>",
-            }
-        )
+        name, x, y = token_text(label, 24), at[members, 0].tolist(), at[members, 1].tolist()
+        marker = {"color": palette[number], "symbol": symbol(number), "size": 9}
+        texts_of_label = [hover[place] for place in members]
+        traces.append(points(x, y, marker, f"%{{text}}<extra>{name}</extra>", name=name, text=texts_of_label))
     return traces
 
 
@@ -232,21 +212,20 @@ def cka_by_layer(values: FloatArray, *, dark: bool = False) -> go.Figure:
 
 
 def sentence_plane(
-    points: FloatArray, explained: tuple[float, float], sentences: Sequence[str], *, dark: bool = False
+    at: FloatArray, explained: tuple[float, float], sentences: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
-    """Sentences as points (n, 2), each with its number and its words when it is hovered."""
+    """Sentences as points at places (n, 2), each with its number and its words when it is hovered."""
     return make_figure(
         [
-            {
-                "type": "scatter",
-                "mode": "markers+text",
-                "x": points[:, 0].tolist(),
-                "y": points[:, 1].tolist(),
+            points(
+                at[:, 0].tolist(),
+                at[:, 1].tolist(),
+                {"color": categorical(1, dark)[0], "size": 9},
+                "%{text}: %{customdata}<extra></extra>",
+                mode="markers+text",
+                customdata=[token_text(clipped(sentence, 90)) for sentence in sentences],
                 **texts_outside([str(place + 1) for place in range(len(sentences))], dark, "top center"),
-                "marker": {"color": categorical(1, dark)[0], "size": 9},
-                "customdata": [token_text(clipped(sentence, 90)) for sentence in sentences],
-                "hovertemplate": "%{text}: %{customdata}<extra></extra>",
-            }
+            )
         ],
         dark,
         height=440,
@@ -280,31 +259,20 @@ def head_scatter(
     drawn = [at for at in range(len(heads)) if np.isfinite([across.values[at], up.values[at]]).all()]
     names = head_names(heads)
     unique_measures = list({measure.name: measure for measure in measures}.values())  # each once
-    points: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": _rounded(across, drawn),
-        "y": _rounded(up, drawn),
-        "marker": {
-            "color": [_shade(colour, at, dark) for at in drawn],
-            "size": 11,
-            "line": {"width": 1, "color": colours.muted},
-        },
-        "text": [names[at] for at in drawn],
-        "customdata": [(*heads[at], *(measure.number(at) for measure in unique_measures)) for at in drawn],
-        "hovertemplate": "<br>".join(
-            [
-                "%{text}",
-                *(
-                    f"{token_text(measure.name)}: %{{customdata[{place}]}}"
-                    for place, measure in enumerate(unique_measures, 2)
-                ),
-            ]
-        )
-        + "<extra></extra>",
-        "showlegend": False,
+    hover = [
+        f"{token_text(measure.name)}: %{{customdata[{place}]}}" for place, measure in enumerate(unique_measures, 2)
+    ]
+    shades = [_shade(colour, at, dark) for at in drawn]
+    of_heads = points(
+        _rounded(across, drawn),
+        _rounded(up, drawn),
+        {"color": shades, "size": 11, "line": {"width": 1, "color": colours.muted}},
+        "<br>".join(["%{text}", *hover]) + "<extra></extra>",
+        text=[names[at] for at in drawn],
+        customdata=[(*heads[at], *(measure.number(at) for measure in unique_measures)) for at in drawn],
+        showlegend=False,
         **CLICKED_AS_BEFORE,
-    }
+    )
     marked = [at for at in matches if at in drawn]
     rings = []
     if chosen is not None and chosen in drawn:
@@ -320,7 +288,7 @@ def head_scatter(
     low, high = colour.limits
     marks = [(place, colour.format(low + place * (high - low))) for place in (0.0, 0.5, 1.0)]
     return make_figure(
-        [points, *rings],
+        [of_heads, *rings],
         dark,
         clickmode="event+select",
         hovermode="closest",
@@ -346,17 +314,10 @@ def _ring(
 ) -> dict[str, Any]:
     """An outline around some points, with their names as layer.head beside them; clicks go through it."""
     texts = [f"{heads[at][0] + 1}.{heads[at][1] + 1}" for at in places]
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "name": name,
-        "x": _rounded(across, places),
-        "y": _rounded(up, places),
-        "marker": {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}},
-        **texts_outside(texts, dark),
-        "textposition": _beside(across, up, places),
-        "hoverinfo": "skip",
-    }
+    marker = {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}}
+    written = texts_outside(texts, dark) | {"textposition": _beside(across, up, places)}
+    x, y = _rounded(across, places), _rounded(up, places)
+    return points(x, y, marker, None, mode="markers+text", name=name, **written)
 
 
 def _beside(across: HeadMeasure, up: HeadMeasure, places: Sequence[int]) -> list[str]:

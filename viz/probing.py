@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
 from viz.layout import columns, layer_names, rows, scale_bar, token_text
-from viz.matrix import cells, matrix_figure
+from viz.matrix import cells, line_before, matrix_figure
 from viz.palette import sequential, theme
 
 _ROW: Final = 44  # px per task
@@ -82,43 +82,17 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
         for column, cell in enumerate(of_task)
         if cell
     ]
-    after_baselines = {
-        "type": "line",
-        "x0": len(baselines) - 0.5,
-        "x1": len(baselines) - 0.5,
-        "y0": 0,
-        "y1": 1,
-        "xref": "x",
-        "yref": "y domain",
-        "line": {"color": colours.muted, "width": 1},
-    }
     marks = [(0.0, "majority"), (1.0, "100%")]
+    gaps = {"xgap": 2, "ygap": 2, "hoverongaps": False}
+    safe_titles = [token_text(title, _LONGEST_TITLE) for title in titles]
     return matrix_figure(
-        [
-            cells(
-                shades,
-                sequential(dark),
-                0.0,
-                1.0,
-                "%{text}<extra></extra>",
-                xgap=2,
-                ygap=2,
-                text=hover,
-                hoverongaps=False,
-            )
-        ],
+        [cells(shades, sequential(dark), 0.0, 1.0, "%{text}<extra></extra>", text=hover, **gaps)],
         columns(names, dark, "layer", range=[-0.5, len(names) - 0.5], fixedrange=False),
-        rows(
-            [token_text(title, _LONGEST_TITLE) for title in titles],
-            dark,
-            "task",
-            fixedrange=False,
-            ticklabelstandoff=0,
-        ),
+        rows(safe_titles, dark, "task", fixedrange=False, ticklabelstandoff=0),
         scale_bar(sequential(dark), marks, "accuracy, from each task's majority baseline", dark),
         dark,
         height=_ROW * max(len(results), 1) + 60,
-        shapes=[after_baselines],
+        shapes=[line_before(len(baselines), colours.muted)],
         annotations=numbers,
         dragmode="zoom",
     )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from model_zoo.types import DoubleArray
 from viz.head_measure import Head
 from viz.layout import axis, columns, rows, scale_bar, token_text
-from viz.marks import CLICKED_AS_BEFORE
+from viz.marks import CLICKED_AS_BEFORE, points
 from viz.matrix import cells, line_before, matrix_figure, sized_numbers
 from viz.palette import sequential, theme
 
@@ -57,31 +57,18 @@ def relation_matrix(
     columns_beside = np.array(list(beside.values()), dtype=float).reshape(len(beside), shape[0]).T
     ringed = [chosen] if chosen is not None else []
     colours = theme(dark)
+    shares: Any = np.round(100 * values).astype(np.uint8)
+    gap = 1 if len(heads) <= _PARTED else 0
     data: list[dict[str, Any]] = [
-        cells(
-            np.round(100 * values).astype(np.uint8),
-            sequential(dark),
-            0,
-            100,
-            "",
-            xgap=1 if len(heads) <= _PARTED else 0,
-            hoverinfo="skip",
-        ),
+        cells(shares, sequential(dark), 0, 100, "", xgap=gap, hoverinfo="skip"),
         _cells(heads, values, lows, highs),
         _marks(list(enumerate(best)), "diamond", 8, colours.background, colours.text),
         _marks(ringed, "square-open", 16, colours.primary, colours.primary),
     ]
     if beside:
+        hover = "%{y}<br>%{x}: <b>%{z:.1%}</b><extra></extra>"
         data += [
-            cells(
-                columns_beside,
-                sequential(dark),
-                0,
-                1,
-                "%{y}<br>%{x}: <b>%{z:.1%}</b><extra></extra>",
-                xaxis="x2",
-                hoverongaps=False,
-            ),
+            cells(columns_beside, sequential(dark), 0, 1, hover, xaxis="x2", hoverongaps=False),
             sized_numbers(columns_beside, lambda cell: f"{columns_beside[cell]:.0%}", sequential(dark), 1.0, 11)
             | {"xaxis": "x2"},
         ]
@@ -126,38 +113,23 @@ def _cells(heads: Sequence[Head], values: DoubleArray, lows: DoubleArray, highs:
     percents = [np.round(100 * shares).astype(int).tolist() for shares in (values, lows, highs)]
     at = np.indices(values.shape).reshape(2, -1).T
     customdata = [
-        (
-            row,
-            layer,
-            head,
-            layer + 1,
-            head + 1,
-            *(shares[row][column] for shares in percents),
-        )
+        (row, layer, head, layer + 1, head + 1, *(shares[row][column] for shares in percents))
         for row, column in at.tolist()
         for layer, head in [heads[column]]
     ]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": at[:, 1].astype(np.min_scalar_type(len(heads))),
-        "y": at[:, 0].astype(np.min_scalar_type(len(values))),
-        "customdata": customdata,
-        "hovertemplate": "%{y}<br>Layer %{customdata[3]}, head %{customdata[4]}: <b>%{customdata[5]}%</b> "
+    return points(
+        at[:, 1].astype(np.min_scalar_type(len(heads))),
+        at[:, 0].astype(np.min_scalar_type(len(values))),
+        {"symbol": "square", "size": 8, "opacity": 0},
+        "%{y}<br>Layer %{customdata[3]}, head %{customdata[4]}: <b>%{customdata[5]}%</b> "
         "(%{customdata[6]}% to %{customdata[7]}%)<extra></extra>",
-        "marker": {"symbol": "square", "size": 8, "opacity": 0},
-        "selected": {"marker": {"opacity": 0}},
-        "unselected": {"marker": {"opacity": 0}},
-    }
+        customdata=customdata,
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+    )
 
 
 def _marks(places: Sequence[tuple[int, int]], form: str, size: int, colour: str, line: str) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [column for _, column in places],
-        "y": [row for row, _ in places],
-        "marker": {"symbol": form, "size": size, "color": colour, "line": {"width": 1.5, "color": line}},
-        "hoverinfo": "skip",
-        **CLICKED_AS_BEFORE,
-    }
+    marker = {"symbol": form, "size": size, "color": colour, "line": {"width": 1.5, "color": line}}
+    x, y = [column for _, column in places], [row for row, _ in places]
+    return points(x, y, marker, None, **CLICKED_AS_BEFORE)

@@ -292,12 +292,10 @@ def _(result: Preference) -> str:
 
 @body.register
 def _(result: Effects) -> str:
-    table = result.to_frame()
-    order = np.argsort(-np.abs(table["ln_p_change"].to_numpy()), kind="stable")
     columns = ["change", "ln_p_change", "probability", "kl_nats", "best", "best_probability"]
     answer = f"{_text(readable(result.answer.token))}: {percent(result.answer.probability)} with nothing changed"
     return _note(f"{answer}. The largest changes of its ln P:") + first_rows(
-        table[columns].iloc[order],
+        _largest_first(result, "ln_p_change")[columns],
         {"ln_p_change": _plus, "probability": percent, "best": _read, "best_probability": percent},
     )
 
@@ -312,22 +310,24 @@ def _(result: Attribution) -> str:
         else Cell(token)
         for place, token in enumerate(result.encoding.tokens)
     ]
-    table = result.to_frame()
-    order = np.argsort(-np.abs(table["score"].to_numpy()), kind="stable")
     return (
         _words(words)
         + _note("Blue supports the answer, orange opposes it. The largest scores:")
-        + first_rows(table.iloc[order])
+        + first_rows(_largest_first(result, "score"))
     )
 
 
 @body.register
 def _(result: Decomposition) -> str:
-    table = result.to_frame()
-    order = np.argsort(-np.abs(table["logit"].to_numpy()), kind="stable")
+    table = _largest_first(result, "logit")
     if result.foil is None:
         table = table.drop(columns="foil_logit")
-    return _note("The largest parts:") + first_rows(table.iloc[order], {"logit": _plus, "foil_logit": _plus})
+    return _note("The largest parts:") + first_rows(table, {"logit": _plus, "foil_logit": _plus})
+
+
+def _largest_first(result: Shows, column: str) -> pd.DataFrame:
+    """The table of a result, in the order of the sizes in a column."""
+    return result.to_frame().sort_values(column, key=np.abs, ascending=False, kind="stable")
 
 
 @body.register

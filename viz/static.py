@@ -25,10 +25,9 @@ import plotly.graph_objects as go
 from analysis.thumbnails import max_pool
 from model_zoo.types import FloatArray
 from viz import cells, grid, heatmap, lines, lit_words
-from viz.direction import Direction
 from viz.layout import PAPER_FONT, clipped, visible_text
 from viz.palette import LIGHT, rgb
-from viz.token_line import Line, filled_with
+from viz.token_line import Cell, Item, Line, filled_with
 
 Levels = npt.NDArray[np.uint8]
 
@@ -219,7 +218,8 @@ def curves_svg(figure: go.Figure) -> str:
     places = sorted({float(place) for trace in measured for place in trace.x})
     first, length = places[0] - 0.5, places[-1] - places[0] + 1
     left, top, wide, high = 52, 26, 360, 150
-    longest = max((_wide(_name(trace.name)) for trace in traces), default=0)
+    names = [clipped(visible_text(unescape(trace.name)), 2 * _LONGEST) for trace in traces]
+    longest = max(map(_wide, names), default=0)
     sheet = _Sheet(left + wide + 16 + longest, top + high + 40)
 
     def x(place: float) -> float:
@@ -237,18 +237,18 @@ def curves_svg(figure: go.Figure) -> str:
     across = _plain(figure.layout.xaxis.title.text)
     sheet.text(across, left + wide / 2, top + high + 32, LIGHT.muted, anchor="middle")
     named: list[tuple[float, str, str]] = []
-    for trace in traces:
+    for trace, name in zip(traces, names, strict=True):
         drawn = [(x(place), y(value)) for place, value in zip(trace.x, trace.y, strict=True) if _known(value)]
         colour, dash = trace.line.color, "" if trace.line.dash in (None, "solid") else ' stroke-dasharray="5 4"'
         path = "L".join(f"{a} {b}" for a, b in drawn)
         sheet.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
         if trace in measured:
             sheet.add("".join(f'<circle cx="{a}" cy="{b}" r="3" fill="{colour}"/>' for a, b in drawn))
-        named.append((drawn[-1][1], _plain(trace.name), colour))
+        named.append((drawn[-1][1], name, colour))
     lowest = float(top)
     for down, name, colour in sorted(named):  # names stand at the ends of their lines, none on another
         lowest = max(lowest, down)
-        sheet.text(_name(name), left + wide + 8, lowest + 4, colour)
+        sheet.text(name, left + wide + 8, lowest + 4, colour)
         lowest += _TYPE + 3
     sheet.height = max(sheet.height, lowest)
     return sheet.svg()
@@ -259,47 +259,36 @@ def _known(value: float | None) -> bool:
 
 
 def _plain(label: str | None) -> str:
-    """A label of Plotly's as text."""
+    """The title of an axis as text."""
     return unescape(label or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A text that stands in a line with others: ``cells`` one above the other, each with its colours, None for none;
-    ``space`` says that something parts it from the one before, and it may begin a new line. ``frame`` outlines it.
-    """
-
-    cells: tuple[tuple[str, str | None, str | None], ...]  # text, ground, ink
-    space: bool = True
-    frame: bool = False
-
-
-def words_svg(lines: Iterable[tuple[str, Sequence[Word], Direction]]) -> str:
-    """Lines of words, each after its label, that wrap like text and run in a direction."""
-    rows = [(label, list(words), direction) for label, words, direction in lines]
-    indent = max((_wide(label) for label, *_ in rows), default=0)
+def token_line_svg(lines: Iterable[Line]) -> str:
+    """The picture of a token line: words, each after its line's label, that wrap like text and run in a direction."""
+    rows = list(lines)
+    indent = max((_wide(row.label) for row in rows), default=0)
     indent += 8 if indent else 0
     high, pad = 20, 3
     sheet = _Sheet(_WIDTH, 0)
     y = 4.0
-    for label, words, direction in rows:
-        deep = max((len(word.cells) for word in words), default=1) * high + 4
-        mirrored = direction == "rtl"
-        sheet.text(label, _WIDTH * mirrored, y + 14, LIGHT.muted, anchor="end" if mirrored else "start")
+    for row in rows:
+        deep = max((len(item.cells) for item in row.items), default=1) * high + 4
+        mirrored = row.direction == "rtl"
+        sheet.text(row.label, _WIDTH * mirrored, y + 14, LIGHT.muted, anchor="end" if mirrored else "start")
         x: float = indent
-        for word in words:
-            wide = max(_wide(text) for text, _, _ in word.cells) + 2 * pad
-            x += 4 if word.space and x > indent else 0
+        for item in row.items:
+            wide = max(_wide(cell.text) for cell in item.cells) + 2 * pad
+            x += 4 if item.space and x > indent else 0
             if x + wide > _WIDTH and x > indent:
                 x, y = indent, y + deep
             left = _WIDTH - x - wide if mirrored else x
-            for place, (text, ground, ink) in enumerate(word.cells):
+            for place, cell in enumerate(item.cells):
                 top = y + place * high
-                if ground:
-                    sheet.box(left, top, wide, high - 1, ground)
-                sheet.text(text, left + wide / 2, top + 14, ink or LIGHT.text, anchor="middle")
-            if word.frame:
-                sheet.frame(left, y, wide, len(word.cells) * high - 1, LIGHT.primary)
+                if cell.fill:
+                    sheet.box(left, top, wide, high - 1, cell.fill)
+                sheet.text(cell.text, left + wide / 2, top + 14, cell.ink or LIGHT.text, anchor="middle")
+            if item.marked:
+                sheet.frame(left, y, wide, len(item.cells) * high - 1, LIGHT.primary)
             x += wide
         y += deep
     sheet.height = y + 4
@@ -323,26 +312,10 @@ def lit_words_svg(payload: lit_words.Payload) -> str:
     shades = payload["scale"]
     words = []
     for place, word in enumerate(keys):
-        ground, ink = shades[round(weights[query, place] ** 0.5 * (len(shades) - 1))]
-        framed = alike and place == query
-        words.append(Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
+        cell = Cell(word["text"], *shades[round(weights[query, place] ** 0.5 * (len(shades) - 1))])
+        words.append(Item((cell,), marked=alike and place == query, space=word["space"]))
     label = f"{queries[query]['token']} {_VERBS[payload['says']]}"
-    return words_svg([(label, words, keys[0]["dir"])])
-
-
-def token_line_svg(lines: Iterable[Line]) -> str:
-    """The picture of a token line."""
-    return words_svg(
-        (
-            line.label,
-            [
-                Word(tuple((cell.text, cell.fill, cell.ink) for cell in item.cells), frame=item.marked)
-                for item in line.items
-            ],
-            line.direction,
-        )
-        for line in lines
-    )
+    return token_line_svg([Line(tuple(words), label, keys[0]["dir"])])
 
 
 @dataclass(slots=True)
@@ -439,11 +412,6 @@ def _pooled(values: FloatArray) -> FloatArray:
 def _labels(names: Sequence[str], n: int) -> list[str]:
     """What n rows or columns are called; without names where several share one."""
     return [clipped(visible_text(name), _LONGEST) for name in names] if len(names) == n else [""] * n
-
-
-def _name(name: str) -> str:
-    """What a line is called."""
-    return clipped(visible_text(name), 2 * _LONGEST)
 
 
 def _cell(n: int, largest: int) -> float:

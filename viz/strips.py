@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, rows, scale_bar, token_text
+from viz.layout import COLOUR_BAR_SPACE, axis, even_marks, make_figure, rows, scale_bar, token_text
 from viz.marks import end_of_scale
 from viz.matrix import cells
 from viz.palette import diverging, theme
@@ -46,46 +46,27 @@ def strips(vectors: Sequence[Strip], *, unit: str = "dimension", dark: bool = Fa
         raise ValueError("there are no numbers to draw")
     end = end_of_scale(np.concatenate([vector.values for vector in vectors]))
     longest = max(len(vector.values) for vector in vectors)
-    plot = _ROW * len(vectors)
-    figure = go.Figure(
-        layout=base_layout(
-            dark,
-            shapes=scale_bar(diverging(dark), even_marks(end, signed=True, beyond=True), "value", dark),
-            height=plot + COLOUR_BAR_SPACE + 28,
-            margin={"l": 8, "r": 8, "t": 28, "b": COLOUR_BAR_SPACE},
-            hovermode="closest",
-            xaxis=axis(dark, f"{unit}s, from left to right", side="top", range=[0, 1], showticklabels=False),
-            yaxis=rows([_label(vector) for vector in vectors], dark, "vector"),
-        )
-    )
+    traces, ends = [], []
+    ink = {"color": theme(dark).text, "width": 1}
     for place, row in enumerate(vectors):
         cell = max(len(row.values) / longest, _LEAST) / len(row.values)
-        figure.add_trace(
-            cells(
-                row.values[None],
-                diverging(dark),
-                -end,
-                end,
-                "%{text}<extra></extra>",
-                x=None,
-                x0=cell / 2,
-                dx=cell,
-                y=[place],
-                text=[_hovers(row, unit)],
-                xgap=0,
-                ygap=8,
-            )
-        )
-        for at in row.ends:
-            figure.add_shape(
-                type="line",
-                x0=at * cell,
-                x1=at * cell,
-                y0=place - 0.5,
-                y1=place + 0.5,
-                line={"color": theme(dark).text, "width": 1},
-            )
-    return figure
+        places = {"x": None, "x0": cell / 2, "dx": cell, "y": [place], "xgap": 0, "ygap": 8}
+        hover, texts = "%{text}<extra></extra>", [_hovers(row, unit)]
+        traces.append(cells(row.values[None], diverging(dark), -end, end, hover, text=texts, **places))
+        ends += [
+            {"type": "line", "x0": at * cell, "x1": at * cell, "y0": place - 0.5, "y1": place + 0.5, "line": ink}
+            for at in row.ends
+        ]
+    return make_figure(
+        traces,
+        dark,
+        shapes=[*scale_bar(diverging(dark), even_marks(end, signed=True, beyond=True), "value", dark), *ends],
+        height=_ROW * len(vectors) + COLOUR_BAR_SPACE + 28,
+        margin=(8, 8, 28, COLOUR_BAR_SPACE),
+        hovermode="closest",
+        xaxis=axis(dark, f"{unit}s, from left to right", side="top", range=[0, 1], showticklabels=False),
+        yaxis=rows([_label(vector) for vector in vectors], dark, "vector"),
+    )
 
 
 def _label(row: Strip) -> str:

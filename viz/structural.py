@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralResult
-from viz.layout import axis, base_layout, columns, layer_names, note, token_text
-from viz.marks import error_bars, line
+from viz.layout import axis, columns, layer_names, make_figure, note, token_text
+from viz.marks import error_bars, line, points
 from viz.palette import categorical, opposes, theme
 
 _WORD: Final = 26  # px per word
@@ -30,10 +30,10 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
     "distance" has UUAS and Spearman's correlation of distances; "depth" the share of roots found and that of depths.
     A score that the test sentences do not give leaves its panel empty, with a note saying so.
     """
-    colours = theme(dark)
     real, untrained, without = categorical(3, dark)
     x = [layer.layer for layer in result.layers]
-    figure = go.Figure()
+    traces: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     panels: dict[str, Any] = {}
     for panel, (measure, title) in enumerate(_PANELS[kind]):
         name = "y" if panel == 0 else "y2"
@@ -46,37 +46,24 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
         series.append(("chain of words", [result.chain] * len(x), without, "dash", "line-ew"))
         lowest = 0.0
         for label, scores, colour, dash, marked in series:
-            estimates = [
-                estimate
-                for estimate in (_estimate(layer_scores, measure) for layer_scores in scores)
-                if estimate is not None
-            ]
+            known = (_estimate(of_layer, measure) for of_layer in scores)
+            estimates = [estimate for estimate in known if estimate is not None]
             if len(estimates) < len(x):
                 continue
-            values, lows, highs = zip(
-                *((estimate.value, estimate.low, estimate.high) for estimate in estimates), strict=True
-            )
+            values, lows, highs = ([getattr(of, part) for of in estimates] for part in ("value", "low", "high"))
             lowest = min(lowest, *lows)
-            figure.add_trace(
-                line(
-                    label,
-                    x,
-                    values,
-                    colour,
-                    marked=marked,
-                    size=7,
-                    dash=dash,
-                    yaxis=name,
-                    legendgroup=label,
-                    showlegend=panel == 0,
-                    error_y=error_bars(values, lows, highs, colour, 1),
-                    customdata=[(estimate.low, estimate.high) for estimate in estimates],
-                    hover=f"%{{y:.3f}} (%{{customdata[0]:.3f}}–%{{customdata[1]:.3f}})<extra>{label}</extra>",
-                )
-            )
+            hover = f"%{{y:.3f}} (%{{customdata[0]:.3f}}–%{{customdata[1]:.3f}})<extra>{label}</extra>"
+            of_panel: dict[str, Any] = {
+                "yaxis": name,
+                "legendgroup": label,
+                "showlegend": panel == 0,
+                "error_y": error_bars(values, lows, highs, colour, 1),
+                "customdata": list(zip(lows, highs, strict=True)),
+            }
+            traces.append(line(label, x, values, colour, marked=marked, size=7, dash=dash, hover=hover, **of_panel))
         if _estimate(result.chain, measure) is None:
             why = "no root to score" if measure == "root_accuracy" else "no test sentence has 5 to 50 words"
-            figure.add_annotation(note(why, 0.5, 0.5, colours.muted, xref="x domain", yref=f"{name} domain"))
+            notes.append(note(why, 0.5, 0.5, theme(dark).muted, xref="x domain", yref=f"{name} domain"))
         panels["yaxis" if panel == 0 else "yaxis2"] = axis(
             dark,
             title,
@@ -86,21 +73,19 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
             tickformat=".1f" if measure.endswith("spearman") else ".0%",
             fixedrange=False,
         )
-    figure.update_layout(
-        base_layout(
-            dark,
-            dragmode="zoom",
-            height=520,
-            margin={"l": 10, "r": 10, "t": 20, "b": 10},
-            hovermode="x unified",
-            xaxis=columns(
-                layer_names(len(x)), dark, "layer", anchor="y2", range=[-0.3, len(x) - 0.7], fixedrange=False
-            ),
-            legend={"orientation": "h", "y": -0.15},
-            **panels,
-        )
+    settings = {"anchor": "y2", "range": [-0.3, len(x) - 0.7], "fixedrange": False}
+    return make_figure(
+        traces,
+        dark,
+        dragmode="zoom",
+        height=520,
+        margin=(10, 10, 20, 10),
+        hovermode="x unified",
+        xaxis=columns(layer_names(len(x)), dark, "layer", **settings),
+        legend={"orientation": "h", "y": -0.15},
+        annotations=notes,
+        **panels,
     )
-    return figure
 
 
 def _estimate(scores: Scores, measure: str) -> Estimate | None:
@@ -127,7 +112,7 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
         ("in the tree and found", sentence.recovered[layer], gold & recovered, "x2", good, "solid", False),
         ("recovered, not in the tree", sentence.recovered[layer], recovered - gold, "x2", bad, "dash", True),
     ]
-    figure = go.Figure()
+    traces = []
     for label, ordered, wanted, side, colour, dash, legend in kinds:
         x: list[float | None] = []
         y: list[float | None] = []
@@ -140,30 +125,18 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
                 words = " – ".join(token_text(sentence.words[i]) for i in (a, b))
                 hover += [f"{words}<br>{label}"] * (len(arc[0]) + 1)
         style: dict[str, Any] = {"xaxis": side, "legendgroup": label, "showlegend": legend, "text": hover}
-        figure.add_trace(line(label, x, y, colour, dash=dash, hover="%{text}<extra></extra>", **style))
-    roots = [("x", sentence.root), ("x2", sentence.roots[layer])]
-    for side, root in roots:
+        traces.append(line(label, x, y, colour, dash=dash, hover="%{text}<extra></extra>", **style))
+    for side, root in (("x", sentence.root), ("x2", sentence.roots[layer])):
         if root is not None:
             right = side == "x" or root == sentence.root or sentence.root is None
-            figure.add_scatter(
-                x=[0.03],
-                y=[root],
-                xaxis=side,
-                name="root",
-                legendgroup="root",
-                showlegend=side == "x",
-                mode="markers",
-                cliponaxis=False,
-                marker={
-                    "symbol": "diamond" if right else "diamond-open",
-                    "size": 10,
-                    "color": good if right else bad,
-                    "line": {"width": 2, "color": good if right else bad},
-                },
-                text=[f"root: {token_text(sentence.words[root])}{'' if right else ' (wrong)'}"],
-                hovertemplate="%{text}<extra></extra>",
+            form, ink = ("diamond", good) if right else ("diamond-open", bad)
+            marker = {"symbol": form, "size": 10, "color": ink, "line": {"width": 2, "color": ink}}
+            text = f"root: {token_text(sentence.words[root])}{'' if right else ' (wrong)'}"
+            place: dict[str, Any] = {"xaxis": side, "legendgroup": "root", "showlegend": side == "x"}
+            hover_text = "%{text}<extra></extra>"
+            traces.append(
+                points([0.03], [root], marker, hover_text, name="root", text=[text], cliponaxis=False, **place)
             )
-    # All at once: Plotly checks all annotations again whenever one is added.
     inks = [colours.muted if punctuation else colours.text for punctuation in sentence.punctuation]
     written = [
         note(token_text(word, _LONGEST_WORD), 0.5, place, ink, yref="y", xanchor="center")
@@ -173,20 +146,18 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
     titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
     written += [note(text, place, 1, colours.muted, yanchor="bottom", yshift=6) for place, text in titles]
     hidden: dict[str, Any] = {"visible": False, "fixedrange": False, "automargin": False}
-    figure.update_layout(
-        base_layout(
-            dark,
-            dragmode="zoom",
-            annotations=written,
-            height=_WORD * n + 120,
-            margin={"l": 10, "r": 10, "t": 36, "b": 70},
-            xaxis=axis(dark, domain=[0.0, 0.36], range=[1.05, 0.0], **hidden),
-            xaxis2=axis(dark, domain=[0.64, 1.0], range=[0.0, 1.05], anchor="y", **hidden),
-            yaxis=axis(dark, range=[n - 0.5, -0.5], **hidden),
-            legend={"orientation": "h", "x": 0, "y": -10 / (_WORD * n), "yanchor": "top"},
-        )
+    return make_figure(
+        traces,
+        dark,
+        dragmode="zoom",
+        annotations=written,
+        height=_WORD * n + 120,
+        margin=(10, 10, 36, 70),
+        xaxis=axis(dark, domain=[0.0, 0.36], range=[1.05, 0.0], **hidden),
+        xaxis2=axis(dark, domain=[0.64, 1.0], range=[0.0, 1.05], anchor="y", **hidden),
+        yaxis=axis(dark, range=[n - 0.5, -0.5], **hidden),
+        legend={"orientation": "h", "x": 0, "y": -10 / (_WORD * n), "yanchor": "top"},
     )
-    return figure
 
 
 def _arc(a: int, b: int, n: int) -> tuple[list[float], list[float]]:

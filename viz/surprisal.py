@@ -9,18 +9,14 @@ import numpy as np
 from analysis.scoring import unit_bits
 from analysis.words import Unit, token_units, word_units
 from model_zoo.types import FloatArray, Prediction, TokenScores
-from viz.direction import direction_of
 from viz.layout import visible_text
 from viz.palette import sequential
-from viz.token_line import Cell, Item, Line, filled
+from viz.token_line import Cell, Item, Line, filled, wrapped
 
 SCALE_END = 16.0
 """Bits at which the colour is full: about one in 65,000, more than a vocabulary's even chance."""
 
-_WIDEST = 1100  # px of a line, so that a wide screen has room for it and models are named beside all of it
-_LETTER = 8  # px, about
 _NUMBER = 4  # letters
-_BETWEEN = 16  # px around a word
 
 
 def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bool = False) -> list[Line]:
@@ -31,22 +27,11 @@ def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bo
     """
     if any(len(values) != len(words) for values in bits.values()):
         raise ValueError(f"the bits of every model must be those of {len(words)} words")
-    first = Item((Cell("\u00a0"), *(Cell(visible_text(name)) for name in bits)))
     columns = [
         _column(word, {name: float(values[place]) for name, values in bits.items()}, dark)
         for place, word in enumerate(words)
     ]
-    indent = max((len(name) for name in bits), default=0) * _LETTER + _BETWEEN
-    lines: list[list[Item]] = []
-    room = 0
-    for word, column in zip(words, columns, strict=True):
-        width = max(len(word), _NUMBER) * _LETTER + _BETWEEN
-        if width > room:
-            lines.append([first])
-            room = _WIDEST - indent
-        lines[-1].append(column)
-        room -= width
-    return [Line(tuple(items), dir=direction_of(words)) for items in lines]
+    return wrapped(bits, words, columns, [max(len(word), _NUMBER) for word in words])
 
 
 def _column(word: str, bits: Mapping[str, float], dark: bool) -> Item:

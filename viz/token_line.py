@@ -6,17 +6,22 @@ the model's input, training's corruption ...) each have a file of their own that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from viz import component
 from viz.direction import Direction, direction_of
+from viz.layout import visible_text
 from viz.palette import Colorscale, rgb
 
 SOURCE = component.source("token_line")
+
+_WIDEST: Final = 1100  # px of a line, so that a wide screen has room for it and names stand beside all of it
+_LETTER: Final = 8  # px, about
+_AROUND: Final = 16  # px around a word
 
 INKS = ("#000000", "#FFFFFF")
 """What is written with on light colours, and on dark ones."""
@@ -35,11 +40,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Cells one above the other; ``title`` is shown when the pointer rests on it, ``marked`` draws an outline."""
+    """Cells one above the other; ``title`` is shown when the pointer rests on it, ``marked`` draws an outline. Without
+    ``space`` nothing parts it from the one before where a picture is drawn in Python.
+    """
 
     cells: tuple[Cell, ...]
     title: str = ""
     marked: bool = False
+    space: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,26 @@ class Line:
     @property
     def direction(self) -> Direction:
         return self.dir or direction_of(item.cells[0].text for item in self.items)
+
+
+def wrapped(
+    names: Collection[str], words: Sequence[str], columns: Sequence[Item], letters: Sequence[int]
+) -> list[Line]:
+    """Columns of words and what is below them, in lines that each begin with the ``names`` of the rows below: so long
+    that a wide screen has room for one. ``letters`` are how wide a column is.
+    """
+    first = Item((Cell("\u00a0"), *(Cell(visible_text(name)) for name in names)))
+    indent = max((len(name) for name in names), default=0) * _LETTER + _AROUND
+    lines: list[list[Item]] = []
+    room = 0
+    for column, n_letters in zip(columns, letters, strict=True):
+        width = n_letters * _LETTER + _AROUND
+        if width > room:
+            lines.append([first])
+            room = _WIDEST - indent
+        lines[-1].append(column)
+        room -= width
+    return [Line(tuple(items), dir=direction_of(words)) for items in lines]
 
 
 def payload(

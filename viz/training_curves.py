@@ -116,26 +116,11 @@ def by_examples(
     traces = []
     for place, name in enumerate(names):
         of_name = sorted((point for point in points if point.name == name), key=lambda point: point.examples)
-        values, lows, highs = zip(*((point.value, point.low, point.high) for point in of_name), strict=True)
-        traces.append(
-            _trace(
-                token_text(name, _LONGEST_NAME),
-                [point.examples for point in of_name],
-                values,
-                colours[place],
-                "%{y:.1%}" if percent else "%{y:.3f}",
-                marked=symbol(place),
-                error_y=error_bars(values, lows, highs, colours[place]),
-            )
-        )
+        x, values, lows, highs = zip(*((of.examples, of.value, of.low, of.high) for of in of_name), strict=True)
+        intervals = error_bars(values, lows, highs, colours[place])
+        safe, hover = token_text(name, _LONGEST_NAME), "%{y:.1%}" if percent else "%{y:.3f}"
+        traces.append(_trace(safe, x, values, colours[place], hover, marked=symbol(place), error_y=intervals))
     return _figure(traces, "training examples", f"{title} (test)", dark, percent=percent, baseline=baseline)
-
-
-def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool, until: float | None) -> dict[str, Any]:
-    """The line of the majority baseline, named in the legend: beside the line there may be points."""
-    furthest = until or max((x for trace in traces for x in trace["x"]), default=0)
-    style: dict[str, Any] = {"width": 1.5, "dash": "dot", "cliponaxis": False, "showlegend": True}
-    return line("majority baseline", [0, furthest or 1], [baseline, baseline], theme(dark).muted, **style)
 
 
 def smoothed(values: Sequence[float], n: int = 0) -> FloatArray:
@@ -214,8 +199,10 @@ def _figure(
     """Draws lines with a legend, unless there is one line alone; axes end at ``until`` and ``top`` where these are
     known.
     """
-    if baseline is not None:
-        traces = [*traces, _always_alike(traces, baseline, dark, until)]
+    if baseline is not None:  # beside its line there may be points
+        furthest = until or max((x for trace in traces for x in trace["x"]), default=0) or 1
+        style: dict[str, Any] = {"width": 1.5, "dash": "dot", "cliponaxis": False, "showlegend": True}
+        traces.append(line("majority baseline", [0, furthest], [baseline, baseline], theme(dark).muted, **style))
     x_range = {"rangemode": "tozero"} if until is None else {"range": [0, until]}
     y_range = {} if top is None else {"range": [0, top]}
     return make_figure(

@@ -81,8 +81,6 @@ def _sent(run: AttentionRun, text: str, pages: Mapping[str, Page[Any]]) -> Mappi
     position = word if mask is None else mask
     return payload(
         anatomy,
-        n_layers=run.n_layers,
-        n_heads=anatomy.model.n_heads,
         predictions=None if position is None else _prediction(text, position, hide=mask is None),
         position=position or 0,
         flows=np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]),

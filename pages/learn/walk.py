@@ -37,8 +37,6 @@ def draw(case: Case, at: str) -> None:
 
     drawn = payload(
         anatomy,
-        n_layers=len(anatomy.states) - 1,
-        n_heads=case.info.n_heads,
         predictions=_guesses(case),
         at=at,
         position=case.followed,

@@ -29,8 +29,7 @@ Mounted = Callable[..., tuple[Page, Callable[[Any], None]]]
 
 
 def sent(anatomy: Anatomy, position: int = 4, **more: Any) -> Payload:
-    sizes = {"n_layers": len(anatomy.states) - 1, "n_heads": anatomy.model.n_heads}
-    return payload(anatomy, **sizes, predictions=PREDICTIONS, position=position, **more)
+    return payload(anatomy, predictions=PREDICTIONS, position=position, **more)
 
 
 @pytest.fixture

@@ -32,8 +32,6 @@ def walk() -> dict[str, Any]:
     places = {stage.name for stage in (*bert.embeddings, *bert.stages)}
     return anatomy.payload(  # type: ignore[return-value]
         bert,
-        n_layers=n_layers,
-        n_heads=bert.model.n_heads,
         predictions=MaskPrediction(4, (Prediction("she", 7, 0.75),), 0.0),
         position=4,
         flows=np.full((n_layers, n, n), 1 / n, np.float32),

@@ -109,7 +109,7 @@ class Engine:
 def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
     dissected = bert()
     walk = looked_at(notebook.anatomy(dissected, token=2))
-    expected = anatomy_payload(dissected, n_layers=3, n_heads=dissected.model.n_heads, position=2, counts=0)
+    expected = anatomy_payload(dissected, position=2, counts=0)
     assert sent(walk) == as_sent(expected, walk)
     walk.set_state({"token": 3, "_requests": 1})
     assert sent(walk)["position"] == 3

@@ -21,14 +21,13 @@ from analysis.words import to_follow
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, Effects, MaskPrediction, ModelInfo, TokenScores, counted
 from viz import static
-from viz.direction import direction_of
 from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
 from viz.layout import clipped
 from viz.lit_words import shades
 from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, check_index
 from viz.surprisal import surprisal_line
-from viz.token_line import Line
+from viz.token_line import Cell, Item, Line
 
 Numbers = npt.NDArray[np.floating[Any]]
 
@@ -41,7 +40,7 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
     _clicks = Int(0).tag(sync=True)
 
     def __init__(self, payload: viz.cells.Payload, values: Numbers, about: Mapping[str, str]) -> None:
-        self._payload, self._values, self._about = payload, values, dict(about)
+        self._payload, self._values, self._about = payload, values, about
         super().__init__()
 
     @validate("picked")
@@ -59,9 +58,6 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
     def payload(self) -> viz.cells.Payload:
         return viz.cells.Payload(**{**self._payload, "picked": list(self.picked)})
 
-    def about(self) -> dict[str, str]:
-        return self._about
-
     def _svg(self) -> str:
         return static.cells_svg(self.payload())
 
@@ -76,14 +72,11 @@ class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
     title = "Words and numbers"
 
     def __init__(self, light: Sequence[Line], dark: Sequence[Line], quantity: str, about: Mapping[str, str]) -> None:
-        self._light, self._dark, self._quantity, self._about = light, dark, quantity, dict(about)
+        self._light, self._dark, self._quantity, self._about = light, dark, quantity, about
         super().__init__()
 
     def payload(self) -> dict[str, Any]:
         return viz.token_line.payload(self._light, "words-and-numbers", others=self._dark)
-
-    def about(self) -> dict[str, str]:
-        return self._about
 
     def _svg(self) -> str:
         return static.token_line_svg(self._light)
@@ -107,6 +100,7 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
         self, anatomy: Anatomy, engine: Dissects | None, predictions: MaskPrediction | None, token: int
     ) -> None:
         self._anatomy, self._engine, self._predictions = anatomy, engine, predictions
+        self._about = _about(anatomy.model, anatomy.encoding.text)
         super().__init__(token=token, layer=anatomy.layer, head=anatomy.head)
 
     @property
@@ -124,9 +118,8 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return self._resolve(
-            check_index(proposal["value"], len(self._anatomy.states) - 1, "layer"), self._anatomy.layer
-        )
+        layer = check_index(proposal["value"], len(self._anatomy.states) - 1, "layer")
+        return self._resolve(layer, self._anatomy.layer)
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int:
@@ -148,18 +141,7 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
         return self.token, self.layer, self.head
 
     def payload(self) -> viz.anatomy.Payload:
-        anatomy = self.anatomy
-        return viz.anatomy.payload(
-            anatomy,
-            n_layers=len(anatomy.states) - 1,
-            n_heads=anatomy.model.n_heads,
-            predictions=self._predictions,
-            position=self.token,
-            counts=COUNTS,
-        )
-
-    def about(self) -> dict[str, str]:
-        return _about(self._anatomy.model, self._anatomy.encoding.text)
+        return viz.anatomy.payload(self.anatomy, predictions=self._predictions, position=self.token, counts=COUNTS)
 
     def __str__(self) -> str:
         layer, head = self._anatomy.layer + COUNTS, self._anatomy.head + COUNTS
@@ -174,13 +156,11 @@ class Sentences(Widget, part="example_sentences", source=viz.example_sentences.S
 
     def __init__(self, sentences: Sequence[ExampleSentence], quantity: str, first: int) -> None:
         self._sentences, self._quantity, self._first = sentences, quantity, first
+        self._about = {"Numbers": quantity}
         super().__init__()
 
     def payload(self) -> viz.example_sentences.Payload:
         return viz.example_sentences.payload(self._sentences, self._quantity, first=self._first, file="sentences")
-
-    def about(self) -> dict[str, str]:
-        return {"Numbers": self._quantity}
 
     def _svg(self) -> str:
         colours = shades(dark=False)
@@ -188,15 +168,14 @@ class Sentences(Widget, part="example_sentences", source=viz.example_sentences.S
         for row in self.payload()["rows"][: self._first]:
             words = []
             for part in row["parts"]:
-                piece = viz.example_sentences.Part(text=part) if isinstance(part, str) else part
-                ground, ink = colours[piece["shade"]] if piece.get("shade") else (None, None)
-                framed = piece.get("framed", False) or piece.get("expected", False)
-                if ground or framed:
-                    words.append(static.Word(((piece["text"], ground, ink),), frame=framed))
+                if isinstance(part, str):
+                    words += [Item((Cell(word),)) for word in part.split()]
                 else:
-                    words += [static.Word(((word, None, None),)) for word in piece["text"].split()]
-            lines.append((row["beside"], words, direction_of(word.cells[0][0] for word in words)))
-        return static.words_svg(lines)
+                    fill, ink = colours[part["shade"]] if part.get("shade") else (None, None)
+                    framed = part.get("framed", False) or part.get("expected", False)
+                    words.append(Item((Cell(part["text"], fill, ink),), marked=framed))
+            lines.append(Line(tuple(words), row["beside"]))
+        return static.token_line_svg(lines)
 
     def __str__(self) -> str:
         return counted(len(self._sentences), "sentence")
@@ -233,26 +212,13 @@ class Sketch(Widget, part="sketch", source=viz.sketch.SOURCE):
             kind=self._kind,
         )
 
-    def about(self) -> dict[str, str]:
-        return {}
-
     def _svg(self) -> str | None:
         """A table, once somebody has drawn."""
         if not self.drawn:
             return None
-        rows = ("", self._labels), ("drawn", self._written(self.drawn)), ("true", self._written(self._truth))
-        return static.words_svg(
-            [
-                (
-                    "",
-                    [
-                        static.Word(tuple((text, None, None) for text in column))
-                        for column in zip(*([name, *texts] for name, texts in rows), strict=True)
-                    ],
-                    "ltr",
-                )
-            ]
-        )
+        rows = ["", *self._labels], ["drawn", *self._written(self.drawn)], ["true", *self._written(self._truth)]
+        items = tuple(Item(tuple(map(Cell, column))) for column in zip(*rows, strict=True))
+        return static.token_line_svg([Line(items, dir="ltr")])
 
     def _written(self, heights: Sequence[float]) -> list[str]:
         return [f"{height:.0%}" if self._unit == "%" else f"{height:.3g} {self._unit}".rstrip() for height in heights]

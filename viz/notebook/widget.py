@@ -62,6 +62,7 @@ class Widget(anywidget.AnyWidget):
     source: Mapping[str, str]  # the component's files
     title: str  # of a file
     unseen = "The picture is kept here once a browser has drawn it."
+    _about: Mapping[str, str] = {}
 
     def __init_subclass__(cls, *, part: str = "", source: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         if source is not None:
@@ -85,7 +86,7 @@ class Widget(anywidget.AnyWidget):
 
     def about(self) -> dict[str, str]:
         """Where the numbers come from, by name."""
-        raise NotImplementedError
+        return dict(self._about)
 
     def _state(self) -> object:
         """What the payload depends on."""
