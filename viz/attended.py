@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,10 +24,7 @@ _HEIGHT: Final = 440  # px of a heatmap: what is left of a projector's screen
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """``title`` is what the switch calls a measure, ``quantity`` what its numbers are on a colour bar, ``number`` one
-    of them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, and whether of heads or
-    layers, and ``lacks`` where it is not there.
-    """
+    """What a measure and its numbers are called; attended.toml says what each text is for."""
 
     title: str
     quantity: str
@@ -35,43 +34,10 @@ class Words:
     lacks: str = ""
 
 
-_UNKNOWN: Final = "for models with a decoder beside an encoder, nor for families that are not known part by part."
-
-WORDS: dict[Measure, Words] = {
-    "weights": Words(
-        "Weights",
-        "attention weight",
-        "weight",
-        "attends",
-        "For each head: how it divides the attention of each token.",
-    ),
-    "value-weighted": Words(
-        "Weights × values",
-        "‖αf(x)‖",
-        "‖αf(x)‖",
-        "takes",
-        "For each head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020). "
-        "Rows do not sum to 100%.",
-        "Not for models whose values are not known.",
-    ),
-    "ALTI": Words(
-        "Contributions (ALTI)",
-        "contribution (ALTI)",
-        "contribution",
-        "takes",
-        "For each layer, all heads and the residual stream together: how much of a token’s vector after attention came "
-        "from each token (ALTI, Ferrando et al. 2022).",
-        f"Not {_UNKNOWN}",
-    ),
-    "value zeroing": Words(
-        "Value zeroing",
-        "value zeroing, cosine distance",
-        "distance",
-        "changes",
-        "For each layer, all heads together: how far the vector of a token turns (cosine distance) when the value of "
-        "another token is set to zero (Mohebbi et al. 2023).",
-        f"Up to {MOST_ZEROED} tokens. Not {_UNKNOWN}",
-    ),
+_TEXTS: Any = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WORDS: Final[dict[Measure, Words]] = {
+    measure: Words(**{name: text.format(most=MOST_ZEROED) for name, text in texts.items()})
+    for measure, texts in _TEXTS.items()
 }
 
 
