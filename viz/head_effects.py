@@ -27,13 +27,12 @@ def head_effects(
     by: By,
     *,
     picked: Sequence[tuple[int, int]] = (),
-    pick: bool = False,
     mark: str = "",
-    file: str = "heads-that-matter",
     counts: int = 1,
 ) -> Payload:
     """What the prediction loses without each head, and without whole blocks of a layer where ``values`` (layers, heads
     and blocks) have those, too. The colour is full at the largest effect of a head. Names ``counts`` from 1, or from 0.
+    Cells can be picked.
     """
     n_layers, n = values.shape
     return cells(
@@ -45,9 +44,9 @@ def head_effects(
         down="layer",
         end=float(np.abs(values[:, :n_heads]).max(initial=0)),
         picked=picked,
-        pick=pick,
+        pick=True,
         mark=mark,
         signed=by != "divergence",
         signs=SIGNS,
-        file=file,
+        file="heads-that-matter",
     )

@@ -149,38 +149,33 @@ def difference(
     keys: Sequence[str],
     *,
     names: tuple[str, str],
-    stretch: bool = False,
     file: str = "difference",
     **options: Unpack[Options],
 ) -> Payload:
     """Where one model's attention is larger (blue) or smaller (orange) than another's: A − B, float32 (words, keys).
 
-    Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
-    its ends to the largest difference there is instead. A cell also states both weights. ``options`` are those of a
-    heatmap. Raises ValueError when the shapes do not fit.
+    Colours follow the square root of the difference on the scale −1..1, the same for every pair. A cell also states
+    both weights. ``options`` are those of a heatmap. Raises ValueError when the shapes do not fit.
     """
     if a.shape != b.shape:
         raise ValueError(f"weights of shapes {a.shape} and {b.shape} are not on the same words")
-    values = a - b
-    reach = float(np.abs(values).max(initial=0.0)) if stretch else 1.0
-    reach = reach or 1.0  # two equal matrices have no difference to stretch to
     return matrix(
-        np.stack([values, a, b]),
+        np.stack([a - b, a, b]),
         words,
         keys,
         numbers=[
             Number(name="difference", signed=True),
             *(Number(name=visible_text(name), signed=False) for name in names),
         ],
-        limits=(-reach, reach),
+        limits=(-1.0, 1.0),
         bend="root both ways",
         scales=(diverging(dark=False), diverging(dark=True)),
-        marks=[(place, f"{value * reach:+.3g}".replace("-", "−") if value else "0") for place, value in _MARKS],
+        marks=_MARKS,
         title=root_title("{} − {}".format(*(visible_text(name) for name in names))),
         file=file,
         **options,
     )
 
 
-# Places on the bar and what they stand for, as shares of its reach: half way on the bar is a quarter.
-_MARKS: Final = ((0.0, -1.0), (0.25, -0.25), (0.5, 0.0), (0.75, 0.25), (1.0, 1.0))
+# Places on the bar and what they stand for: half way on the bar is a quarter.
+_MARKS: Final = ((0.0, "−1"), (0.25, "−0.25"), (0.5, "0"), (0.75, "+0.25"), (1.0, "+1"))

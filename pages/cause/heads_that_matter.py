@@ -99,7 +99,7 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
     values = lost(effects, by).reshape(layers, heads + n_blocks)
     parts, _ = _parts(scene)
     at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
-    payload = head_effects(values, heads, by, picked=[at[part] for part in off], pick=True, mark="off")
+    payload = head_effects(values, heads, by, picked=[at[part] for part in off], mark="off")
 
     def picked(cells: Cells) -> None:
         OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in cells)

@@ -45,7 +45,7 @@ SCORES = TokenScores(
 def test_effects_of_every_head_are_the_cells_of_the_page(blocks: int) -> None:
     measured = effects(2 * (3 + blocks), n_layers=2, n_heads=3)
     widget = looked_at(notebook.cells(measured))
-    expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", pick=True, counts=0)
+    expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", counts=0)
     assert sent(widget) == as_sent(expected, widget)
 
 

@@ -262,7 +262,7 @@ def cells(
         n, rest = divmod(len(values), n_layers)
         if rows is None and columns is None and rest == 0 and n_heads <= n <= n_heads + 2 and not patched:
             values = values.reshape(n_layers, n)
-            return Cells(head_effects(values, n_heads, by, pick=True, counts=COUNTS), values, about)
+            return Cells(head_effects(values, n_heads, by, counts=COUNTS), values, about)
         if rows is None and columns is None and len(values) == n_layers * n_heads:
             rows, columns = ([str(number + COUNTS) for number in range(n)] for n in (n_layers, n_heads))
             down, across = down or "layer", across or "head"

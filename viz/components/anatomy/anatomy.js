@@ -258,11 +258,9 @@ class Anatomy extends View {
   // ---- events -------------------------------------------------------------------------------------------
 
   listen() {
-    this.listenTo(
-      this.canvas,
-      "pointermove",
-      (event) => event.pointerType !== "touch" && this.point(this.cellAt(event)),
-    );
+    this.listenTo(this.canvas, "pointermove", (event) => {
+      if (event.pointerType !== "touch") this.point(this.cellAt(event));
+    });
     this.listenTo(this.canvas, "pointerleave", () => this.point(null));
     this.listenTo(this.canvas, "click", (event) => this.click(this.cellAt(event)));
     this.listenTo(this.canvas, "keydown", (event) => this.key(event));

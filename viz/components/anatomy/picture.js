@@ -125,47 +125,34 @@ export class Picture {
   }
 
   drawHeadings() {
-    const { data, places: { at, wide }, scale } = this;
-    const last = (ids) => ids.map((id) => at.get(id)).filter(Boolean).at(-1);
-    const first = (ids) => ids.map((id) => at.get(id)).find(Boolean);
-    this.bracket("Text", at.get("characters"), at.get("pieces"));
-    this.bracket("Embeddings", at.get("embeddings"), at.get("embeddings"));
-    const up = wide ? 0 : 12 * scale; // nothing stands between
-    this.bracket(data.n_layers === 1 ? "1 layer" : `${data.n_layers} layers`, at.get("layers"), at.get("layers"), up);
-    if (at.has("words")) {
-      const token = data.predicted === null ? null : `“${this.tokens[data.predicted]}”`;
-      const where = token === null ? "Output" : `Output at ${token}`;
-      this.bracket(
-        token !== null && data.hidden ? `Output, ${token} hidden|${where}` : where,
-        at.get("words"),
-        at.get("words"),
-        wide ? 0 : 12 * scale,
-      );
-    }
+    const { data, pen, places: { at, wide }, scale } = this;
+    this.bracket("Text", ["characters", "pieces"]);
+    this.bracket("Embeddings", ["embeddings"]);
+    const lower = wide ? 0 : 12 * scale; // nothing stands between
+    this.bracket(data.n_layers === 1 ? "1 layer" : `${data.n_layers} layers`, ["layers"], lower);
+    const token = data.predicted === null ? null : `“${this.tokens[data.predicted]}”`;
+    const where = token === null ? "Output" : `Output at ${token}`;
+    this.bracket(token !== null && data.hidden ? `Output, ${token} hidden|${where}` : where, ["words"], lower);
     if (!at.has("layer")) return;
     const { x, y } = at.get("layer");
     const how = { colour: this.theme.primary };
+    const name = `Layer ${data.layer + data.counts}`;
     if (!wide) {
-      this.write(
-        this.pen,
-        `Layer ${data.layer + data.counts} of ${data.n_layers}, opened`,
-        x + 8,
-        y + 14 * scale,
-        SIZE,
-        how,
-      );
+      this.write(pen, `${name} of ${data.n_layers}, opened`, x + 8, y + 14 * scale, SIZE, how);
       return;
     }
-    this.write(this.pen, `Layer ${data.layer + data.counts}`, x + 9, y + 18 * scale, SIZE, how);
-    this.write(this.pen, `of ${data.n_layers}, opened`, x + 9, y + 31 * scale, 10, how);
-    const attention = first(ATTENTION) ?? at.get("matrix");
-    const name = `Attention, head ${data.head + data.counts} of ${data.n_heads}`;
-    this.bracket(name, attention, last(ATTENTION) ?? at.get("matrix"));
-    if (last(FEED_FORWARD)) this.bracket("Feed-forward network|Feed-forward", first(FEED_FORWARD), last(FEED_FORWARD));
+    this.write(pen, name, x + 9, y + 18 * scale, SIZE, how);
+    this.write(pen, `of ${data.n_layers}, opened`, x + 9, y + 31 * scale, 10, how);
+    const attention = ATTENTION.some((id) => at.has(id)) ? ATTENTION : ["matrix"];
+    this.bracket(`Attention, head ${data.head + data.counts} of ${data.n_heads}`, attention);
+    this.bracket("Feed-forward network|Feed-forward", FEED_FORWARD);
   }
 
-  // A name over several parts of a band, and a shorter one behind "|".
-  bracket(text, from, to, lower = 0) {
+  // A name over the parts of a band that there are, and a shorter one behind "|".
+  bracket(text, ids, lower = 0) {
+    const parts = ids.flatMap((id) => this.places.at.get(id) ?? []);
+    if (parts.length === 0) return;
+    const [from, to] = [parts[0], parts.at(-1)];
     const [left, right, y] = [from.x, Math.max(to.x + to.w, from.x + from.w), from.y - 29 * this.scale + lower];
     const [long, short = long] = text.split("|");
     const room = right - left + 20 * this.scale;
@@ -279,19 +266,16 @@ export class Picture {
       const every = Math.ceil((this.measure(String(this.data.n_layers), 10) + 2) / (part.w + 3));
       const near = Math.abs(part.layer - this.data.layer) < every;
       if (!opened && every > 1 && (near || counted % every)) return;
-      const colour = opened ? this.theme.primary : this.theme.muted;
-      this.write(this.pen, text, part.x + part.w / 2, part.y + part.h + 12 * this.scale, 10, {
-        colour,
-        align: "center",
-      });
+      const how = { colour: opened ? this.theme.primary : this.theme.muted, align: "center" };
+      this.write(this.pen, text, part.x + part.w / 2, part.y + part.h + 12 * this.scale, 10, how);
       return;
     }
+    if (part.kind === "words") return;
     const titles = titleOf(this.data, part);
     const room = part.w + 15 * this.scale;
     const text = titles.find((title) => this.measure(title, 11) <= room) ?? this.fitting(titles.at(-1), 11, room);
     const colour = marks.here === part.id ? this.theme.primary : this.theme.text;
     const size = this.data.stages[part.index]?.size;
-    if (part.kind === "words") return;
     const x = part.x + part.w / 2;
     this.write(this.pen, text, x, part.y - 15 * this.scale, 11, { align: "center", colour });
     const shape = part.kind === "pieces" ? `${this.tokens.length}` : size?.toLocaleString("en");
@@ -511,23 +495,17 @@ export class Picture {
     const { x, y, w, h } = read.part;
     const columns = this.values.columnsOf(read.part);
     const [across, down] = [w / columns, h / places.rows];
-    const per = read.part.kind === "strip" && read.row !== this.data.position
-      ? this.data.stages[read.part.index].per
-      : 1;
+    const rounded = read.part.kind === "strip" && read.row !== this.data.position;
+    const per = rounded ? this.data.stages[read.part.index].per : 1;
     const column = read.column - (read.column % per);
-    const cell = {
-      x: x + column * across,
-      y: y + read.row * down,
-      w: across * Math.min(per, columns - column),
-      h: down,
-    };
+    const wide = across * Math.min(per, columns - column);
+    const cell = { x: x + column * across, y: y + read.row * down, w: wide, h: down };
     const grow = Math.max(0, (6 - Math.min(cell.w, cell.h)) / 2);
-    pen.ink(theme.background, 1);
-    pen.setWidth(4);
-    this.rectangle(cell, grow);
-    pen.ink(theme.text, 1);
-    pen.setWidth(2);
-    this.rectangle(cell, grow);
+    for (const [colour, width] of [[theme.background, 4], [theme.text, 2]]) {
+      pen.ink(colour, 1);
+      pen.setWidth(width);
+      this.rectangle(cell, grow);
+    }
   }
 
   // ---- what is where ------------------------------------------------------------------------------------
@@ -538,11 +516,9 @@ export class Picture {
       if (x < part.x || y < part.y - 1 || x >= part.x + part.w || y >= part.y + part.h + 1) continue;
       const { rows } = this.places;
       const columns = part.kind === "strip" || part.kind === "matrix" ? this.values.columnsOf(part) : 1;
-      return {
-        part,
-        row: clamp(Math.floor(((y - part.y) / part.h) * rows), 0, rows - 1),
-        column: clamp(Math.floor(((x - part.x) / part.w) * columns), 0, columns - 1),
-      };
+      const row = clamp(Math.floor(((y - part.y) / part.h) * rows), 0, rows - 1);
+      const column = clamp(Math.floor(((x - part.x) / part.w) * columns), 0, columns - 1);
+      return { part, row, column };
     }
     return null;
   }

@@ -40,11 +40,8 @@ export function tableOf(data, values, part, row) {
     const last = Math.min(column + per, size) - 1;
     const name = `${column + counts}${last > column ? `–${last + counts}` : ""}`;
     const { value } = values.at(part, row, column);
-    return line(
-      [name, ...numbers.map((of) => number(of[column])), written(value, exact)],
-      column,
-      shadeOf(value, scale),
-    );
+    const cells = [name, ...numbers.map((of) => number(of[column])), written(value, exact)];
+    return line(cells, column, shadeOf(value, scale));
   });
   return { caption, head: ["dimension", ...terms.map(nameOf), title.toLowerCase()], lines };
 }

@@ -55,9 +55,8 @@ const PLACES = {
   embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
   layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
   layer: (data) => {
-    const [query, inner] = ["query", "inner"].map((name) =>
-      data.stages.find((stage) => stage.name === name)?.made_of[0]
-    );
+    const source = (name) => data.stages.find((stage) => stage.name === name)?.made_of[0];
+    const [query, inner] = [source("query"), source("inner")];
     const order = query && inner && query !== inner ? ": attention, then a feed-forward network" : "";
     return `Inside layer ${data.layer + data.counts} of ${data.n_layers}${order}.`;
   },
@@ -77,27 +76,21 @@ export function describeBeat(data, values, parts) {
     return `The tokenizer cuts it into pieces of its vocabulary: ${counted(tokens.length, "token")}.`;
   }
   if (part.kind === "card") {
-    if (part.layer === data.layer) {
-      return `That was layer ${part.layer + data.counts} of ${layers}. What it gives goes into the next.`;
-    }
-    return `Layer ${
-      part.layer + data.counts
-    } of ${layers}: every token takes from the others. Lines: attention, mean of its heads.`;
+    const place = `${part.layer + data.counts} of ${layers}`;
+    if (part.layer === data.layer) return `That was layer ${place}. What it gives goes into the next.`;
+    return `Layer ${place}: every token takes from the others. Lines: attention, mean of its heads.`;
   }
   if (part.kind === "matrix") {
     const row = [...values.attended];
     const most = row.indexOf(Math.max(...row));
-    return `Attention, ${headOf(data)}: ${quoted(tokens[position])} gives ${quoted(tokens[most])} ${
-      percent(row[most])
-    }, ` +
-      "the most, of its attention.";
+    const share = `${quoted(tokens[most])} ${percent(row[most])}, the most, of its attention`;
+    return `Attention, ${headOf(data)}: ${quoted(tokens[position])} gives ${share}.`;
   }
   if (part.kind === "words") {
     const best = data.words.slice(0, 2).map(([word, probability]) => `${quoted(word)} ${percent(probability)}`);
-    const hidden = data.hidden && data.predicted !== null
-      ? `With ${quoted(tokens[data.predicted])} hidden, the`
-      : "The";
-    return `${hidden} model predicts ${best.join(", ")}.`;
+    const hidden = data.hidden && data.predicted !== null;
+    const start = hidden ? `With ${quoted(tokens[data.predicted])} hidden, the` : "The";
+    return `${start} model predicts ${best.join(", ")}.`;
   }
   if (others.some(({ id }) => id === "value")) {
     return "Each token gets a query, a key by which it is compared, and a value to hand over.";
@@ -141,9 +134,8 @@ export function describePart(data, part) {
     return `Probabilities: the likeliest token${atPredicted(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
   }
   if (part.kind === "card") {
-    const opened = part.layer === data.layer
-      ? "It is opened below."
-      : `Opened below is layer ${data.layer + data.counts}.`;
+    const here = part.layer === data.layer;
+    const opened = here ? "It is opened below." : `Opened below is layer ${data.layer + data.counts}.`;
     return `Layer ${part.layer + data.counts} of ${data.n_layers}: what it gives on. ${opened}`;
   }
   if (part.kind !== "strip") return "";
@@ -165,9 +157,8 @@ const atPredicted = ({ predicted, tokens }) => (predicted === null ? "" : ` at $
 export function describeToken(data, row) {
   const { tokens, ids, characters, first } = data;
   const typed = characters[row] ? ` for the characters ${quoted(characters[row])}` : ", added by the tokenizer";
-  return `Token ${first + row + data.counts}, ${quoted(tokens[row])}: piece number ${
-    ids[row].toLocaleString("en")
-  }${typed}.`;
+  const number = ids[row].toLocaleString("en");
+  return `Token ${first + row + data.counts}, ${quoted(tokens[row])}: piece number ${number}${typed}.`;
 }
 
 // What one number is, and what it is made of; `values` are the payload's.
@@ -179,13 +170,11 @@ export function describeNumber(data, values, part, { row, column }) {
     const score = exact && values.scores ? values.scores[column] : null;
     const hidden = score !== null && score < -1e30;
     const by = data.scaling === null ? "" : ` = q · k × ${number(data.scaling)}`;
-    const how = score === null
-      ? ""
-      : hidden
-      ? " It is not allowed to look there."
-      : ` It is the softmax, along the row, of scores: here ${number(score)}${by}.`;
-    return `${quoted(tokens[row])} gives ${quoted(tokens[column])} ${sign}${number(value)} of its attention in ` +
-      `${headOf(data)}.${how}`;
+    const share = `${quoted(tokens[row])} gives ${quoted(tokens[column])} ${sign}${number(value)} of its attention`;
+    const sentence = `${share} in ${headOf(data)}.`;
+    if (score === null) return sentence;
+    if (hidden) return `${sentence} It is not allowed to look there.`;
+    return `${sentence} It is the softmax, along the row, of scores: here ${number(score)}${by}.`;
   }
   const [title] = titleOf(data, part);
   const { size } = data.stages[part.index];

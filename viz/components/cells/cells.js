@@ -5,6 +5,7 @@
 // picked is reported by the trigger `picks`.
 
 import { cellAt, moved, sayAt } from "../shared/cells.js";
+import { placeAt } from "../shared/elements.js";
 import { penOn } from "../shared/pens.js";
 import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
@@ -66,12 +67,7 @@ class Cells extends View {
     if (cell === null) return;
     const { left, top, across, down } = this.picture.places;
     const [x, y] = [left + cell.column * across, top + cell.row * down];
-    Object.assign(this.frame.style, {
-      left: `${x}px`,
-      top: `${y}px`,
-      width: `${across - 1}px`,
-      height: `${down - 1}px`,
-    });
+    placeAt(this.frame, x, y, across - 1, down - 1);
     const lines = linesOf(this.data, cell, this.picked.has(idOf(cell)));
     const room = { width: this.scroll.clientWidth, height: this.canvas.clientHeight };
     sayAt(this.reading, lines, 1, { x: x - this.scroll.scrollLeft, y, down }, room);

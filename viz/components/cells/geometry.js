@@ -3,6 +3,7 @@
 
 import { BAR_SPACE } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
+import { clamp } from "../shared/numbers.js";
 
 const DOWN = 27; // of a cell
 const FINGER = 32; // of a cell that a finger picks, both ways
@@ -21,24 +22,12 @@ export function placed(rows, columns, width, { scale = 1, finger = false } = {})
   const [axis, line] = [AXIS * scale, LINE * scale];
   const left = Math.ceil(axis + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 2, 1);
-  const across = Math.floor(
-    Math.min(Math.max(room / columns.length, narrowest * scale), WIDEST_CELL * scale),
-  );
+  const across = Math.floor(clamp(room / columns.length, narrowest * scale, WIDEST_CELL * scale));
   const upright = widest(columns) + GAP > across;
   const top = Math.ceil(axis + (upright ? widest(columns) : line) + GAP);
   const down = Math.round((finger ? FINGER : DOWN) * scale);
   const [right, bottom] = [left + across * columns.length, top + down * rows.length];
-  return {
-    left,
-    top,
-    right,
-    bottom,
-    across,
-    down,
-    upright,
-    scale,
-    numbered: across >= NUMBERED_FROM * scale,
-    width: Math.max(width, right + 2),
-    height: Math.ceil(bottom + BAR_SPACE * scale),
-  };
+  const numbered = across >= NUMBERED_FROM * scale;
+  const size = { width: Math.max(width, right + 2), height: Math.ceil(bottom + BAR_SPACE * scale) };
+  return { ...size, left, top, right, bottom, across, down, upright, scale, numbered };
 }

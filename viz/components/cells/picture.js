@@ -4,7 +4,7 @@ import { drawBar } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
 import { fitted, labelOf } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
-import { themeOf } from "../shared/screen.js";
+import { isTouched, themeOf } from "../shared/screen.js";
 import { SHADES, shadesOf } from "../shared/shades.js";
 import { AXIS, placed } from "./geometry.js";
 import { idOf, written } from "./words.js";
@@ -28,10 +28,8 @@ export class Picture {
     this.rows = data.rows.map((name) => labelOf(name, LONGEST_LABEL, this.context));
     this.columns = data.columns.map((name) => labelOf(name, LONGEST_COLUMN, this.context));
     const widths = (labels) => labels.map((label) => label.width);
-    this.places = placed(widths(this.rows), widths(this.columns), width, {
-      scale: this.scale,
-      finger: data.pick && matchMedia("(hover: none)").matches,
-    });
+    const finger = data.pick && isTouched();
+    this.places = placed(widths(this.rows), widths(this.columns), width, { scale: this.scale, finger });
     this.width = this.places.width;
     this.height = this.places.height;
   }
@@ -65,9 +63,7 @@ export class Picture {
     });
     this.drawPicked(pen);
     this.drawNames(pen);
-    const { marks, title } = data;
-    const { shades, scale } = this;
-    drawBar(pen, { shades, marks, title, theme, scale }, left, places.bottom);
+    drawBar(pen, this, left, places.bottom);
   }
 
   drawPicked(pen) {

@@ -41,20 +41,16 @@ class Examples extends View {
   }
 
   drawRow({ parts, beside, note, label, text, ways }, place) {
-    const number = element("span", { className: "beside", title: this.data.quantity }, beside);
+    const numbers = beside ? [element("span", { className: "beside", title: this.data.quantity }, beside)] : [];
     const sentence = element("p", { className: "sentence", dir: "auto" }, ...parts.map(drawPart));
     const notes = note ? [element("p", { className: "note" }, note)] : [];
     const links = ways.map((address, way) => {
       const href = text ? `${address}&text=${encodeURIComponent(text)}` : address;
       return element("a", { className: "way", href, data: { way: `${place} ${way}` } }, this.data.ways[way]);
     });
-    return element(
-      "li",
-      { className: "row", ariaLabel: label },
-      ...(beside ? [number] : []),
-      element("div", { className: "middle" }, sentence, ...notes),
-      ...(links.length ? [element("span", { className: "ways" }, ...links)] : []),
-    );
+    const middle = element("div", { className: "middle" }, sentence, ...notes);
+    const after = links.length ? [element("span", { className: "ways" }, ...links)] : [];
+    return element("li", { className: "row", ariaLabel: label }, ...numbers, middle, ...after);
   }
 
   // Colours of the theme that is there, or of the one of a file.

@@ -22,17 +22,8 @@ export function placed(heads, width, height, scale) {
   const across = Math.floor(Math.max(smallest, Math.min(room, WIDEST_FOR_ITS_HEIGHT * down)));
   const [right, bottom] = [left + widest * across, top + heads.length * down];
   const bar = Math.min(LONGEST_BAR * scale, width - left - BESIDE);
-  return {
-    width: Math.max(width, right + BESIDE),
-    height: bottom + below,
-    left,
-    top,
-    right,
-    bottom,
-    across,
-    down,
-    bar,
-  };
+  const size = { width: Math.max(width, right + BESIDE), height: bottom + below };
+  return { ...size, left, top, right, bottom, across, down, bar };
 }
 
 // Where a token lies on a side of a thumbnail: from where to where, 0 to 1, of a side of `pixels` for `tokens`. A pixel

@@ -29,7 +29,6 @@ class Grid extends View {
     this.cells = root.querySelector(".cells");
     this.reading = root.querySelector(".reading");
     this.selected = null; // {layer, head} that is open
-    this.tabStop = null;
     this.named = null; // the element of the head that is named
     this.elsewhere = null; // {query, key} that another picture points at
     this.pictures = 0;
@@ -69,7 +68,7 @@ class Grid extends View {
     this.cells.replaceChildren(...rows);
     this.tabStop = null;
     if (focused) {
-      this.moveTabStop(this.nearest(focused));
+      this.moveTabStop(this.cell(this.nearest(focused)));
       this.tabStop.focus();
     }
   }
@@ -102,18 +101,11 @@ class Grid extends View {
     for (const cell of this.cells.querySelectorAll(".head")) {
       cell.setAttribute("aria-selected", String(cell === this.cell(this.selected)));
     }
-    if (!this.focused()) this.moveTabStop(this.selected);
-  }
-
-  // One head is reached by Tab, the others by arrow keys from there.
-  moveTabStop(place) {
-    if (this.tabStop) this.tabStop.tabIndex = -1;
-    this.tabStop = this.cell(place);
-    this.tabStop.tabIndex = 0;
+    if (!this.focused()) this.moveTabStop(this.cell(this.selected));
   }
 
   open(place) {
-    this.moveTabStop(place);
+    this.moveTabStop(this.cell(place));
     this.select(place);
     this.report("head", [place.layer, place.head]);
     opened(this.root, this.data.group);
@@ -157,11 +149,9 @@ class Grid extends View {
   }
 
   listen() {
-    this.listenTo(
-      this.cells,
-      "pointerover",
-      (event) => event.pointerType !== "touch" && this.read(event.target.closest(".head")),
-    );
+    this.listenTo(this.cells, "pointerover", ({ pointerType, target }) => {
+      if (pointerType !== "touch") this.read(target.closest(".head"));
+    });
     this.listenTo(this.cells, "pointerleave", () => this.read(null));
     this.listenTo(this.scroll, "scroll", () => this.read(this.named));
     this.listenTo(this.cells, "click", (event) => {
@@ -187,9 +177,8 @@ class Grid extends View {
       const size = { rows: heads.length, columns: shape[1] };
       const target = moved(event, { row: place.layer, column: place.head }, size);
       if (!target) return;
-      const next = this.nearest({ layer: target.row, head: target.column }, place.layer);
-      this.moveTabStop(next);
-      this.cell(next).focus();
+      this.moveTabStop(this.cell(this.nearest({ layer: target.row, head: target.column }, place.layer)));
+      this.tabStop.focus();
     }
     event.preventDefault();
   }

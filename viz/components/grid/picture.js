@@ -41,9 +41,7 @@ export class Picture {
       if (heads < widest) pen.box(left + heads * across, top + layer * down, (widest - heads) * across, down);
     });
     this.drawNames(pen);
-    const { marks, title } = data;
-    const { shades, scale } = this;
-    drawBar(pen, { shades, marks, title, theme, scale }, left, bottom, places.bar);
+    drawBar(pen, this, left, bottom, places.bar);
     if (this.selected) this.drawFrame(pen);
   }
 
@@ -64,10 +62,8 @@ export class Picture {
     if (names.length === 0) return;
     pen.ink(theme.text, 1);
     data.heads.forEach((_, layer) => {
-      pen.text(`${layer + data.counts}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, {
-        size,
-        align: "right",
-      });
+      const middle = top + (layer + 0.5) * down + 0.35 * size;
+      pen.text(`${layer + data.counts}`, left - gap, middle, { size, align: "right" });
     });
   }
 

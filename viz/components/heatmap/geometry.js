@@ -21,13 +21,7 @@ export const TITLE = 20; // what an axis' title takes
 // Places for labels of these widths, down the side and along the top, in a picture of a width on a screen of `ratio`
 // device pixels a CSS pixel. A cell is `across` wide and `down` high; `pixels` are what the device has for all of them.
 // Cells are as large as the width allows where it is to be `filled`. With a `limit` the picture is no higher, as long as every row has room for its label.
-export function placed(
-  rows,
-  columns,
-  width,
-  ratio,
-  { scale = 1, limit = 0, filled = false } = {},
-) {
+export function placed(rows, columns, width, ratio, { scale = 1, limit = 0, filled = false } = {}) {
   const widest = (widths) => Math.max(0, ...widths);
   const longest = Math.max(rows.length, columns.length);
   const [title, line, below, smallest] = [TITLE, LINE, BELOW, SMALLEST_LINE].map((size) => size * scale);

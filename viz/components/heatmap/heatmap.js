@@ -4,6 +4,7 @@
 // what that cell says, and frames around a row or a column that is pointed at, here or in another picture.
 
 import { moved, sayAt } from "../shared/cells.js";
+import { placeAt } from "../shared/elements.js";
 import { penOn, SHARPNESS } from "../shared/pens.js";
 import { onOpened, onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
@@ -67,12 +68,7 @@ class Heatmap extends View {
     const { left, top, across, down, width, height } = this.picture.places;
     const [x, y] = [left + cell.column * across, top + cell.row * down];
     const grow = Math.max(0, (8 - Math.min(across, down)) / 2); // a frame around a dot must be seen
-    Object.assign(this.frame.style, {
-      left: `${x - grow}px`,
-      top: `${y - grow}px`,
-      width: `${across + 2 * grow}px`,
-      height: `${down + 2 * grow}px`,
-    });
+    placeAt(this.frame, x - grow, y - grow, across + 2 * grow, down + 2 * grow);
     sayAt(this.reading, linesOf(this.data, cell), 2, { x, y, down }, { width, height });
   }
 
@@ -86,9 +82,8 @@ class Heatmap extends View {
       band.hidden = at === null || !this.picture || at >= (isRow ? this.size.rows : this.size.columns);
       if (band.hidden) continue;
       const edge = TITLE * scale;
-      const [x, y] = isRow ? [edge, top + at * down] : [left + at * across, edge];
-      const [width, height] = isRow ? [right - edge, down] : [across, bottom - edge];
-      Object.assign(band.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+      if (isRow) placeAt(band, edge, top + at * down, right - edge, down);
+      else placeAt(band, left + at * across, edge, across, bottom - edge);
     }
   }
 
@@ -128,11 +123,9 @@ class Heatmap extends View {
     this.listenTo(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && pointed(event));
     this.listenTo(this.canvas, "click", pointed);
     // A page that moves under a resting pointer makes it leave, too: that takes away what the pointer read, no more.
-    this.listenTo(
-      this.canvas,
-      "pointerleave",
-      (event) => event.pointerType !== "touch" && this.pointed && this.tell(null),
-    );
+    this.listenTo(this.canvas, "pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch" && this.pointed) this.tell(null);
+    });
     this.listenTo(this.canvas, "focus", () => {
       if (!this.canvas.matches(":focus-visible")) return;
       const { row, column } = this.read ?? { row: 0, column: 0 };

@@ -59,7 +59,10 @@ export class Picture {
     pen.text(title, this.size, seen, { size: this.size, align: "center", upright: true });
     const middle = Math.max((left + right) / 2, left + this.context.measureText(ofKeys).width / 2);
     pen.text(ofKeys, middle, this.size, { size: this.size, align: "center" });
-    this.drawBar(pen);
+    drawBar(pen, this, left, bottom);
+    const note = "More cells than pixels: each shows its strongest.";
+    const below = bottom + (BAR_SPACE + LINE - 9) * this.scale;
+    if (places.merged) pen.text(note, left, below, { size: BAR_TEXT * this.scale });
   }
 
   // A line where the second text begins, through the cells and the labels; between two lighter ones, because cells may
@@ -98,13 +101,5 @@ export class Picture {
       if (upright) pen.text(text, middle + 0.35 * ofColumns, top - GAP, { size: ofColumns, upright: true });
       else pen.text(text, middle, top - GAP, { size: ofColumns, align: "center" });
     });
-  }
-
-  drawBar(pen) {
-    const { data: { marks, title }, shades, theme, scale, places: { left, bottom, merged } } = this;
-    drawBar(pen, { shades, marks, title, theme, scale }, left, bottom);
-    const size = BAR_TEXT * scale;
-    const note = "More cells than pixels: each shows its strongest.";
-    if (merged) pen.text(note, left, bottom + (BAR_SPACE + LINE - 9) * scale, { size });
   }
 }

@@ -41,7 +41,7 @@ class Lines extends View {
     this.locked = null; // {side, index}: stays until unlocked
     this.pointed = null; // {side, index}: hovered or focused by keyboard
     this.elsewhere = null; // {side, index}: pointed at in another picture
-    this.tabStop = { side: "query", index: 0 };
+    this.stop = { side: "query", index: 0 }; // the token that Tab reaches
     this.lines = new Uint32Array(); // of the overview, weakest first: places in the weights
     this.listen();
   }
@@ -60,7 +60,7 @@ class Lines extends View {
       this.markHeads();
       this.buildColumn("query");
       this.buildColumn("key");
-      this.moveTabStop(this.exists(this.tabStop) ? this.tabStop : { side: "query", index: 0 });
+      this.stopAt(this.exists(this.stop) ? this.stop : { side: "query", index: 0 });
       this.pointed = this.elsewhere = null;
       this.mean = null;
       this.takeFront();
@@ -105,9 +105,8 @@ class Lines extends View {
     while (column.children.length > labels.length) column.lastElementChild.remove();
     const fresh = document.createDocumentFragment();
     for (let index = column.children.length; index < labels.length; index++) {
-      fresh.append(
-        element("div", { className: "token", dir: "auto", tabIndex: -1, role: "button", data: { side, index } }),
-      );
+      const token = { className: "token", dir: "auto", tabIndex: -1, role: "button", data: { side, index } };
+      fresh.append(element("div", token));
     }
     column.append(fresh);
     labels.forEach((label, index) => {
@@ -310,7 +309,7 @@ class Lines extends View {
     this.listenTo(this.stage, "click", (event) => {
       const token = tokenOf(event);
       if (!token) return;
-      this.moveTabStop(token);
+      this.stopAt(token);
       this.lock(same(token, this.locked) ? null : token);
     });
     this.listenTo(this.stage, "focusin", (event) => {
@@ -359,17 +358,15 @@ class Lines extends View {
     } else {
       const target = moved(event.key, token, this.data);
       if (!target) return;
-      this.moveTabStop(target);
-      this.token(target).focus();
+      this.stopAt(target);
+      this.tabStop.focus();
     }
     event.preventDefault();
   }
 
-  // One token is reached by Tab, the others by arrow keys from there.
-  moveTabStop(token) {
-    if (this.exists(this.tabStop)) this.token(this.tabStop).tabIndex = -1;
-    this.tabStop = token;
-    this.token(token).tabIndex = 0;
+  stopAt(token) {
+    this.stop = token;
+    this.moveTabStop(this.token(token));
   }
 }
 

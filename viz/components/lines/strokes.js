@@ -14,9 +14,8 @@ const STRONG = 0.25; // weight from which on they are
 // Whether two payloads have the same lines, whichever heads and token are chosen.
 export function drawnAlike(a, b) {
   const header = (data) => JSON.stringify(data, (field, value) => UNDRAWN.includes(field) ? undefined : value);
-  return (
-    a.weights.length === b.weights.length && header(a) === header(b) && a.weights.every((q, at) => q === b.weights[at])
-  );
+  if (a.weights.length !== b.weights.length || header(a) !== header(b)) return false;
+  return a.weights.every((q, at) => q === b.weights[at]);
 }
 
 // The head whose lines stand out: the only one, or the chosen one among several; null where there is none.

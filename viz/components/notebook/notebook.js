@@ -92,13 +92,8 @@ class View {
     const dark = this.host.classList.contains("dark");
     const data = { ...this.data, ...this.part.shows?.((trait) => this.model.get(trait), this.data, dark) };
     const report = (name, value) => this.forward(name, value);
-    this.endOf = this.component({
-      data,
-      parentElement: this.shadow,
-      setStateValue: report,
-      setTriggerValue: report,
-      key: this.id,
-    });
+    const reporting = { setStateValue: report, setTriggerValue: report };
+    this.endOf = this.component({ data, parentElement: this.shadow, ...reporting, key: this.id });
     this.keep();
   }
 

@@ -9,8 +9,10 @@ export const BAR_SPACE = 56; // px that it takes below the cells
 const [ABOVE, HEIGHT] = [8, 10]; // px: of the gap to the cells, and of the colours
 export const BAR_TEXT = 11; // px
 
-// Draws it with a pen below a place. `marks` are places on it, 0 to 1, and their names; all is `scale` times as large.
-export function drawBar(pen, { shades, marks, title, theme, scale }, left, bottom, length = LONGEST_BAR * scale) {
+// Draws that of a picture with a pen below a place. `marks` are places on it, 0 to 1, and their names; all is `scale`
+// times as large.
+export function drawBar(pen, picture, left, bottom, length = LONGEST_BAR * picture.scale) {
+  const { data: { marks, title }, shades, theme, scale } = picture;
   const [top, size, height] = [bottom + ABOVE * scale, BAR_TEXT * scale, HEIGHT * scale];
   pen.ink(theme.line, 1);
   pen.box(left - 1, top - 1, length + 2, height + 2);

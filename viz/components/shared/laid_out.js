@@ -3,7 +3,6 @@
 const TRANSPARENT = /^(transparent|rgba\(.*, 0\))$/;
 
 // The picture of an element, or of a `copy` to stand in its place: its colours, texts and outlines.
-
 export function laidOut(root, look, copy = root.cloneNode(true)) {
   const host = document.createElement("div");
   const width = look.width / look.scale;
@@ -40,15 +39,8 @@ function* partsOf(element) {
   if (!number) return;
   const { left, width, bottom } = element.getBoundingClientRect();
   const size = parseFloat(getComputedStyle(element, "::after").fontSize);
-  yield {
-    kind: "text",
-    text: number,
-    x: left + width / 2,
-    y: bottom - 0.25 * size,
-    size,
-    align: "center",
-    colour: style.color,
-  };
+  const place = { x: left + width / 2, y: bottom - 0.25 * size, align: "center" };
+  yield { kind: "text", text: number, ...place, size, colour: style.color };
 }
 
 function* linesOf(node, style) {
@@ -74,19 +66,9 @@ function* linesOf(node, style) {
 
 function written({ text, left, right, top, bottom }, size, { color: colour, direction, textDecorationLine: struck }) {
   const y = (top + bottom) / 2 + 0.35 * size;
-  const align = direction === "rtl" ? "right" : "left";
-  const x = align === "left" ? left : right;
-  return {
-    kind: "text",
-    text,
-    x,
-    y,
-    size,
-    align,
-    direction,
-    colour,
-    struck: struck === "line-through" ? right - left : 0,
-  };
+  const place = direction === "rtl" ? { x: right, y, align: "right" } : { x: left, y, align: "left" };
+  const length = struck === "line-through" ? right - left : 0;
+  return { kind: "text", text, ...place, size, direction, colour, struck: length };
 }
 
 function draw(pen, parts, width, height, look) {
@@ -101,15 +83,9 @@ function draw(pen, parts, width, height, look) {
     if (part.struck) pen.line(x, y - 0.3 * part.size, x + part.struck, y - 0.3 * part.size);
     if (kind !== "frame") continue;
     const [right, bottom] = [x + part.width, y + part.height];
-    for (
-      const [x1, y1, x2, y2] of [[x, y, right, y], [right, y, right, bottom], [right, bottom, x, bottom], [
-        x,
-        bottom,
-        x,
-        y,
-      ]]
-    ) {
-      pen.line(x1, y1, x2, y2);
-    }
+    pen.line(x, y, right, y);
+    pen.line(right, y, right, bottom);
+    pen.line(right, bottom, x, bottom);
+    pen.line(x, bottom, x, y);
   }
 }

@@ -19,6 +19,7 @@ export class View {
     this.listeners = new AbortController();
     this.signal = this.listeners.signal;
     this.nextFrame = null;
+    this.tabStop = null; // the element that Tab reaches, of many
   }
 
   // An act that does nothing while the root is off the page.
@@ -43,6 +44,13 @@ export class View {
       this.nextFrame = null;
       this.here(act)(now);
     });
+  }
+
+  // One of many elements is reached by Tab, the others by arrow keys from there.
+  moveTabStop(element) {
+    if (this.tabStop) this.tabStop.tabIndex = -1;
+    this.tabStop = element;
+    element.tabIndex = 0;
   }
 
   destroy() {

@@ -199,26 +199,11 @@ class Sketch extends View {
 }
 
 function columnElement(label, column) {
-  const track = element(
-    "div",
-    {
-      className: "track",
-      tabIndex: 0,
-      role: "slider",
-      ariaOrientation: "vertical",
-      ariaLabel: label,
-      data: { column },
-    },
-    element("i", { className: "you" }),
-    element("i", { className: "model" }),
-  );
-  track.ariaValueMin = "0";
-  return element(
-    "div",
-    { className: "column" },
-    track,
-    element("span", { className: "label", ariaHidden: "true" }, label),
-  );
+  const slider = { role: "slider", ariaOrientation: "vertical", ariaLabel: label, ariaValueMin: "0" };
+  const marks = ["you", "model"].map((className) => element("i", { className }));
+  const track = element("div", { className: "track", tabIndex: 0, ...slider, data: { column } }, ...marks);
+  const name = element("span", { className: "label", ariaHidden: "true" }, label);
+  return element("div", { className: "column" }, track, name);
 }
 
 function show(mark, share) {

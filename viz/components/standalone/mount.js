@@ -18,19 +18,13 @@ export function decode(value) {
 export function mount(render) {
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
   const data = Object.fromEntries(Object.entries(read("data")).map(([name, value]) => [name, decode(value)]));
-  render({
-    data,
-    parentElement: document.getElementById("view"),
-    setStateValue: () => {},
-    setTriggerValue: () => {},
-    key: "view",
-  });
+  const [parentElement, ignore] = [document.getElementById("view"), () => {}];
+  render({ data, parentElement, setStateValue: ignore, setTriggerValue: ignore, key: "view" });
   const saving = /** @type {any} */ (document.querySelector(".saving"));
   saving.hidden = !data.file;
-  saving.addEventListener(
-    "click",
-    (event) => event.target.dataset.kind && save(event.target.dataset.kind, data.file, read("file")),
-  );
+  saving.addEventListener("click", ({ target: { dataset: { kind } } }) => {
+    if (kind) save(kind, data.file, read("file"));
+  });
 }
 
 // The picture as a file, in the look and of the size that the page was given for it.

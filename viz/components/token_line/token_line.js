@@ -37,12 +37,8 @@ function fill(root, lines) {
 
 function drawLine({ label, items, dir }) {
   const names = label ? [element("span", { className: "label" }, label)] : [];
-  return element(
-    "div",
-    { className: "line", dir },
-    ...names,
-    element("ol", { className: "items stacked" }, ...items.map(drawItem)),
-  );
+  const list = element("ol", { className: "items stacked" }, ...items.map(drawItem));
+  return element("div", { className: "line", dir }, ...names, list);
 }
 
 const drawItem = ({ cells, title, marked }) =>

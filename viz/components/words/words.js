@@ -53,7 +53,7 @@ class Words extends View {
     if (rebuilt) this.build();
     this.look();
     this.paint();
-    if (rebuilt) this.moveTabStop(this.chosen());
+    if (rebuilt) this.moveTabStop(this.elementOf(this.chosen()));
     this.reveal();
   }
 
@@ -162,10 +162,8 @@ class Words extends View {
   }
 
   say(chosen, weights) {
-    const parts = sentenceOf(this.data, this.matrix, chosen, weights).map(([text, standsOut]) => {
-      if (!standsOut) return text;
-      return element("b", { dir: "auto" }, text);
-    });
+    const parts = sentenceOf(this.data, this.matrix, chosen, weights)
+      .map(([text, standsOut]) => standsOut ? element("b", { dir: "auto" }, text) : text);
     this.status.replaceChildren(...parts, this.hint());
   }
 
@@ -178,8 +176,7 @@ class Words extends View {
 
   // The words that were chosen elsewhere or for the reader are scrolled to, within the strips alone.
   reveal() {
-    const chosen = this.chosen();
-    const { offsetTop, offsetHeight } = this.of[chosen.side].words[chosen.index];
+    const { offsetTop, offsetHeight } = this.elementOf(this.chosen());
     const { scrollTop, clientHeight } = this.strips;
     if (offsetTop < scrollTop || offsetTop + offsetHeight > scrollTop + clientHeight) {
       this.strips.scrollTop = offsetTop - (clientHeight - offsetHeight) / 2;
@@ -217,6 +214,10 @@ class Words extends View {
     if (this.elsewhere) this.reveal();
   }
 
+  elementOf({ side, index }) {
+    return this.of[side].words[index];
+  }
+
   // The word at an element, as what it is pointed at.
   wordAt(target) {
     for (const strip of this.each) {
@@ -237,19 +238,15 @@ class Words extends View {
     this.listenTo(this.strips, "click", (event) => {
       const word = this.wordAt(event.target);
       if (!word) return;
-      this.moveTabStop(word);
+      this.moveTabStop(this.elementOf(word));
       this.lock(word);
     });
-    this.listenTo(
-      this.strips,
-      "focusin",
-      (event) => event.target.matches(":focus-visible") && this.point(this.wordAt(event.target)),
-    );
-    this.listenTo(
-      this.strips,
-      "focusout",
-      ({ relatedTarget }) => this.strips.contains(relatedTarget) || this.point(null),
-    );
+    this.listenTo(this.strips, "focusin", ({ target }) => {
+      if (target.matches(":focus-visible")) this.point(this.wordAt(target));
+    });
+    this.listenTo(this.strips, "focusout", ({ relatedTarget }) => {
+      if (!this.strips.contains(relatedTarget)) this.point(null);
+    });
     this.listenTo(this.root, "keydown", (event) => this.key(event));
     this.listenTo(this.arrows, "click", (event) => {
       const button = event.target.closest("button");
@@ -267,41 +264,25 @@ class Words extends View {
   }
 
   key(event) {
-    if (event.key === "Escape" && this.locked) {
-      this.lock(this.locked);
-      event.preventDefault();
-      return;
-    }
-    if (event.key in STEPS && this.data.n_heads > 1) {
-      this.step(STEPS[event.key]);
-      event.preventDefault();
-      return;
-    }
     const word = this.wordAt(event.target);
-    if (!word) return;
-    if (event.key === "Enter" || event.key === " ") {
-      this.lock(word);
-      event.preventDefault();
-      return;
-    }
-    const elements = this.each.flatMap(({ words }) => words);
-    const target = moved(
-      event.key,
-      elements.indexOf(event.target),
-      elements.length,
-      event.target.closest("p").dir === "rtl",
-      () => elements.map((element) => element.getBoundingClientRect()),
-    );
-    if (target === undefined) return;
-    this.moveTabStop(this.wordAt(elements[target]));
-    elements[target].focus();
+    if (event.key === "Escape" && this.locked) this.lock(this.locked);
+    else if (event.key in STEPS && this.data.n_heads > 1) this.step(STEPS[event.key]);
+    else if (word && (event.key === "Enter" || event.key === " ")) this.lock(word);
+    else if (!word || !this.goFrom(event)) return;
     event.preventDefault();
   }
 
-  moveTabStop({ side, index }) {
-    if (this.tabStop) this.tabStop.tabIndex = -1;
-    this.tabStop = this.of[side].words[index];
-    this.tabStop.tabIndex = 0;
+  // Goes on to the word that a key leads to; false where it leads nowhere.
+  goFrom(event) {
+    const elements = this.each.flatMap(({ words }) => words);
+    const from = elements.indexOf(event.target);
+    const rightToLeft = event.target.closest("p").dir === "rtl";
+    const boxes = () => elements.map((element) => element.getBoundingClientRect());
+    const target = moved(event.key, from, elements.length, rightToLeft, boxes);
+    if (target === undefined) return false;
+    this.moveTabStop(elements[target]);
+    elements[target].focus();
+    return true;
   }
 
   // Another head is of no use to a mean: stepping shows the head itself.
