@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from model_zoo import alignment, tokenizer_sandbox
+from model_zoo.errors import BadCheckpoint, ModelZooError
 from model_zoo.text import single_line, word_spans
 from model_zoo.types import Encoding
 
@@ -27,10 +29,11 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
     texts = (text, text_pair or "")
     spans = [all_spans[place] for place in kept]
     offsets = [
-        _cover_marks(texts[segment], segment, *_strip_spaces(texts[segment], *(span or (0, 0))), starts)
+        _offsets(texts[segment], segment, *(span or (0, 0)), starts)
         for segment, span in zip(segments, spans, strict=True)
     ]
-    framing = _framing_ids(tokenizer)
+    # Those that frame a text ([CLS], [SEP], <s> ...); mask and unknown tokens are content.
+    framing = set(tokenizer.all_special_ids) - {tokenizer.mask_token_id, tokenizer.unk_token_id}
     special = tuple(token_id in framing or parts[place] is None for token_id, place in zip(ids, kept, strict=True))
     nowhere = tuple(frames or span is None for frames, span in zip(special, spans, strict=True))
     return Encoding(
@@ -132,11 +135,6 @@ def _kept(parts: list[int | None], max_tokens: int) -> list[int]:
     return kept
 
 
-def _framing_ids(tokenizer: Any) -> set[int]:
-    """Ids of the tokens that frame a text ([CLS], [SEP], <s> ...); mask and unknown tokens are content."""
-    return set(tokenizer.all_special_ids) - {tokenizer.mask_token_id, tokenizer.unk_token_id}
-
-
 def _segments(sequence_ids: list[int | None]) -> list[int]:
     """Special tokens belong to the text before them; those at the start to the first."""
     segments: list[int] = []
@@ -145,17 +143,13 @@ def _segments(sequence_ids: list[int | None]) -> list[int]:
     return segments
 
 
-def _strip_spaces(text: str, start: int, end: int) -> tuple[int, int]:
-    """Some tokenizers count the space before a word to the token; a word's label should not have it."""
+def _offsets(text: str, segment: int, start: int, end: int, starts: set[tuple[int | None, int]]) -> tuple[int, int]:
+    """A token's characters. Some tokenizers count the space before a word to the token; a word's label should not have
+    it. Uncased ones drop combining marks, and the accent at the end of "cafe\\u0301" would belong to no token: it goes
+    to the letter that it stands on, unless another token begins there.
+    """
     while start < end and text[start].isspace():
         start += 1
-    return start, end
-
-
-def _cover_marks(text: str, segment: int, start: int, end: int, starts: set[tuple[int | None, int]]) -> tuple[int, int]:
-    """Uncased tokenizers drop combining marks, and the accent at the end of "cafe\\u0301" would belong to no token: it
-    goes to the letter that it stands on, unless another token begins there.
-    """
     while start < end < len(text) and unicodedata.category(text[end]).startswith("M") and (segment, end) not in starts:
         end += 1
     return start, end
@@ -179,3 +173,23 @@ def _word_ids(
         word = min(bisect_right(ends[segment], start), len(ends[segment]) - 1)
         word_ids.append(numbers.setdefault((segment, word), len(numbers)))
     return tuple(word_ids)
+
+
+@contextmanager
+def failures_told(model: str) -> Iterator[None]:
+    """Whatever a tokenizer fails with inside the block becomes BadCheckpoint; its library's panics are no Exception."""
+    try:
+        yield
+    except ModelZooError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise BadCheckpoint(
+            f"The tokenizer of “{model}” failed on this text. Change the text, or choose another model."
+        ) from error
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether this is the way in which a library written in Rust fails; its class cannot be imported."""
+    return type(error).__name__ == "PanicException"

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from model_zoo import registry, sources, tracing, tuned
+from model_zoo import registry, sources, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
@@ -27,6 +27,7 @@ from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
 from model_zoo.question import Comparison, Question, Streamed, check_choice
 from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
+from model_zoo.tracing import question_id
 from model_zoo.types import DEVICES, DTYPES, MB, Device, DType, HeldModel, ModelStatus, Pickles, megabytes
 
 if TYPE_CHECKING:
@@ -95,22 +96,22 @@ class Engine(EngineInterface):
         self._pickles = pickles
         self._download_bytes = download_bytes
         self._model_bytes = model_bytes
-        self._started: tuple[torch.device, ModelCache[Source, LoadedModel]] | None = None
+        self._started: tuple[torch.device, ModelCache[Source, LoadedModel], int] | None = None
         self._lock = threading.RLock()
         self._process_bytes = process_bytes
         self._relieved = 0.0
         self._threads = threads
         self._scheduler = Scheduler(runs, batch)
         self._on_change = on_change
-        self._moved: set[str] = set()
+        self._moved: set[str] = set()  # models that run on the CPU, since the GPU had no memory to run them
 
     @property
     def started(self) -> bool:
         return self._started is not None
 
-    def _start(self) -> tuple[torch.device, ModelCache[Source, LoadedModel]]:
-        """Load torch and choose the device, once."""
-        with self._lock:
+    def _start(self) -> tuple[torch.device, ModelCache[Source, LoadedModel], int]:
+        """Load torch and choose the device, once: the device, the memory of models, and the bytes a number takes."""
+        with self._lock:  # threads that import torch side by side may each see half of it
             if self._started is None:
                 import torch
 
@@ -122,10 +123,14 @@ class Engine(EngineInterface):
                 memory: ModelCache[Source, LoadedModel] = ModelCache(
                     self._model_bytes or loading.default_budget(device),
                     self._agreed_source,
-                    lambda source, full: loading.load(source, self._device_of(source.id, device), self._format(full)),
+                    lambda source, full: loading.load(
+                        source,
+                        torch.device("cpu") if source.id in self._moved else device,
+                        "float32" if full else self._dtype,
+                    ),
                     self._on_change,
                 )
-                self._started = device, memory
+                self._started = device, memory, loading.dtype_for(device, self._dtype).itemsize
             return self._started
 
     @property
@@ -144,25 +149,16 @@ class Engine(EngineInterface):
     def _find(self, model: str, *bytes_per_parameter: int) -> Source:
         return sources.find(model, *bytes_per_parameter, any_model=self._any_model, allowed=self._pickles)
 
-    def _format(self, full_precision: bool) -> DType | None:
-        return "float32" if full_precision else self._dtype
-
-    def _bytes_per_parameter(self, dtype: DType | None) -> int:
-        device, _ = self._start()  # first: threads that import torch side by side may each see half of it
-
-        from model_zoo import loading
-
-        return loading.dtype_for(device, dtype).itemsize
-
     def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
-        halves = self._bytes_per_parameter(self._dtype) < 4
-        return self._memory.lease(question.model, halves and question.full_precision)
+        _, memory, n_bytes = self._start()
+        return memory.lease(question.model, n_bytes < 4 and question.full_precision)
 
     def _source(self, model: str, full_precision: bool = False) -> Source:
         """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
-        source = self._find(model, self._bytes_per_parameter(self._format(full_precision)))
+        _, memory, n_bytes = self._start()
+        source = self._find(model, 4 if full_precision else n_bytes)
         if source.folder is None:
-            self._memory.refuse_if_too_large(model, source.n_bytes)
+            memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
         return source
 
@@ -213,12 +209,6 @@ class Engine(EngineInterface):
             if self.started:
                 self._memory.forget(model)
 
-    def _device_of(self, model: str, device: torch.device) -> torch.device:
-        """Where a model is loaded: on the CPU if the GPU had no memory to run it."""
-        import torch
-
-        return torch.device("cpu") if model in self._moved else device
-
     def ask(self, question: Question[Result]) -> Result:
         remedies = self._remedies()
         while True:
@@ -240,7 +230,12 @@ class Engine(EngineInterface):
 
     @staticmethod
     def _note(event: str, question: Question[Any], began: float) -> None:
-        tracing.note(_log, event, question, question.model, time.perf_counter() - began)
+        """Log what was done for the question of this thread, never what was typed; nothing without an id."""
+        number, milliseconds = question_id.get(), 1000 * (time.perf_counter() - began)
+        if number and _log.isEnabledFor(logging.INFO):
+            model = question.model if sources.is_listed(question.model) else "another model"  # whose name was typed
+            kind = type(question).__name__
+            _log.info("question %s %s: %s of %s, %.1f ms", number, event, kind, model, milliseconds)
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         results: dict[Question[Result], Result] = {}
@@ -293,7 +288,7 @@ class Engine(EngineInterface):
         """Forget all answers and idle models; never in vain, since the next try finds at least what torch kept."""
         from model_zoo import out_of_memory
 
-        device, memory = self._start()
+        device, memory, _ = self._start()
         self._results.clear()
         memory.clear()
         out_of_memory.give_back(device)
@@ -301,7 +296,7 @@ class Engine(EngineInterface):
 
     def _leave_gpu(self, model: str) -> bool:
         """Have a model run on the CPU from now on; False where it does already."""
-        device, memory = self._start()
+        device, memory, _ = self._start()
         if device.type == "cpu" or model in self._moved:
             return False
         self._moved.add(model)

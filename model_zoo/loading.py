@@ -33,11 +33,10 @@ from model_zoo import (
     out_of_memory,
     registry,
     sources,
-    tokenizer_sandbox,
 )
 from model_zoo.capture import Call
 from model_zoo.eager_attention import Projections
-from model_zoo.encoding import encode, shifted, token_names
+from model_zoo.encoding import encode, failures_told, is_panic, shifted, token_names
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
@@ -176,7 +175,7 @@ class LoadedModel:
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
         mask_token = self.tokenizer.mask_token or "[MASK]"
         read, read_pair = (part and part.replace("[MASK]", mask_token) for part in (text, text_pair))
-        with self.tokenizer_lock, tokenizer_sandbox.failures_told(self.info.id):
+        with self.tokenizer_lock, failures_told(self.info.id):
             encoding = encode(self.tokenizer, read or "", read_pair, limit)
         n_known = getattr(self.model.config, "vocab_size", None)
         if n_known is not None and max(encoding.ids, default=0) >= n_known:  # on a GPU this would end every model's run
@@ -384,7 +383,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
                 f"The memory ran out while {source.id} was loaded. Wait until other models are done and try again, or "
                 "choose a smaller model."
             ) from error
-        if not isinstance(error, Exception) and not tokenizer_sandbox.is_panic(error):
+        if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise BadCheckpoint(_unreadable(source.id, error)) from error
     if source.stamp != checkpoint.stamp(source.folder or Path()):

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 
 from model_zoo import embedding_table, registry
+from model_zoo.encoding import failures_told
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions.editing import Editor, Rows, editing
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
 from model_zoo.running import batches
 from model_zoo.text import foreign_mask
-from model_zoo.tokenizer_sandbox import failures_told
 from model_zoo.types import (
     Encoding,
     FittedLens,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 from model_zoo import text as texts
@@ -58,14 +59,17 @@ class Question(Generic[Result]):
     """Whether the answer is made of differences too small for half precision: it comes from weights in float32,
     whatever others are computed with.
     """
+    example_fields: ClassVar[Mapping[str, Any]] = {}
+    """The fields of its ``example`` beside ``model``."""
 
     def __post_init__(self) -> None:
         question = cast(Any, self)
-        names = [field.name for field in fields(question)]
-        normalize(self, **{name: _USUAL[name](getattr(self, name)) for name in names if name in _USUAL})
-        if "text" in names:
+        for field in fields(question):
+            if field.name in _USUAL:
+                normalize(self, **{field.name: _USUAL[field.name](getattr(self, field.name))})
+        if hasattr(question, "text"):
             texts.check_pair(question.text, getattr(question, "text_pair", None))
-        if "value" in names and "other" in names:
+        if hasattr(question, "value") and hasattr(question, "other"):
             normalize(self, other=_check_other(question.value, question.other))
         self.check()
 
@@ -114,7 +118,7 @@ class Question(Generic[Result]):
     @classmethod
     def example(cls, model: str) -> Self:
         """A small one that every model with the head that it ``needs`` answers; tests ask it."""
-        raise NotImplementedError
+        return cast(Any, cls)(model, **cls.example_fields)
 
 
 class Streamed(Question[Result], Generic[Piece, Result]):
@@ -171,7 +175,7 @@ def check_top_k(top_k: int) -> int:
 
 
 def check_choice(value: str, choices: Sequence[str], noun: str) -> str:
-    """Raises InvalidInput for a word that is none of the choices; ``what`` says of what there is none such."""
+    """Raises InvalidInput for a word that is none of the choices; ``noun`` says of what there is none such."""
     if value not in choices:
         raise InvalidInput(f"There is no {noun.format(repr(value))}. Choose {', '.join(choices)}.")
     return value
@@ -218,9 +222,9 @@ _USUAL: Mapping[str, Callable[[Any], Any]] = {
     "heads": tuple,
     "ids": tuple,
     "masked": frozenset,
-    "stack": lambda stack: check_choice(stack, STACKS, "part {} of a model"),
+    "stack": partial(check_choice, choices=STACKS, noun="part {} of a model"),
     "targets": tuple,
     "top_k": check_top_k,
-    "value": lambda value: check_choice(value, VALUES, "replacement value {}"),
+    "value": partial(check_choice, choices=VALUES, noun="replacement value {}"),
 }
 """Checks of the fields that several questions have, and the one form that they are brought into, by name."""

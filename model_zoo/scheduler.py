@@ -65,19 +65,15 @@ class Scheduler:
         pending = _Pending(question, loaded)
         with self.queue.turn(pending) as mine:
             if mine:
-                others = self._along(pending)
+                others: list[Turn] = []
+                if self._batch > 1 and type(question).answers_together():
+                    others = self.queue.take(pending.goes_with, self._batch - 1)
                 self.n_runs += 1
                 self.n_answered += 1 + len(others)
                 if not others:
                     return question.answer(loaded)
                 self._run(pending, others)
         return pending.answer.result()
-
-    def _along(self, pending: _Pending) -> list[Turn]:
-        """Those who wait with a question that goes with this one."""
-        if not type(pending.question).answers_together() or self._batch < 2:
-            return []
-        return self.queue.take(pending.goes_with, self._batch - 1)
 
     def _run(self, first: _Pending, others: list[Turn]) -> None:
         """Answer all in one batch; where that fails, each by itself, so that each has the failure it has alone."""

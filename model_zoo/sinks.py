@@ -68,9 +68,8 @@ def _updates(run: AttentionRun, layer: int, weights: FloatArray) -> tuple[Double
     """Of the updates u_i = Σ_j α_ij f(x_j) of each head's queries, ``weights`` (heads, queries, n): their mean length,
     ‖mean‖² as a share of the mean square, and their effective rank, (heads,) each.
     """
-    projection = run.output_projections[layer]
-    assert projection is not None  # whose lack value_norms has refused
-    values = np.stack([run.value(layer, head) for head in range(len(weights))])
+    captured, projection = run.value_layer(layer)
+    values = captured.repeat_per_head(captured.value)
     # With W_Oᵀ = Q R and columns of Q at right angles, c W_O has the lengths and singular values of c Rᵀ.
     narrow = np.asarray(np.linalg.qr(projection.astype(np.float64).swapaxes(-1, -2), mode="r"))  # (heads, d', d')
     updates = (weights @ values).astype(np.float64) @ narrow.swapaxes(-1, -2)  # (heads, queries, d')

@@ -18,7 +18,7 @@ from itertools import count
 from cachetools import LRUCache
 
 from model_zoo import confined
-from model_zoo.errors import BadCheckpoint, ModelZooError
+from model_zoo.errors import BadCheckpoint
 
 # The largest vocabularies there are (256,000 tokens) load in a second or two and take 400 MB.
 _SECONDS = 10
@@ -54,15 +54,11 @@ def _tried(rules: bytes, package: str = "tokenizers") -> confined.Outcome:
 def _what_happened(outcome: confined.Outcome) -> str:
     if outcome.failure == "start":
         return f"could not be tried: no process can be started ({outcome.message})"
-    return f"was tried on a few words and {_how_it_ended(outcome)}"
-
-
-def _how_it_ended(outcome: confined.Outcome) -> str:
-    if outcome.failure == "time":
-        return f"was not done after {_SECONDS} seconds"
-    if outcome.failure == "memory":
-        return f"needed more than {_BYTES / 2**30:g} GB of memory"
-    return "stopped with an error"
+    ends = {
+        "time": f"was not done after {_SECONDS} seconds",
+        "memory": f"needed more than {_BYTES / 2**30:g} GB of memory",
+    }
+    return f"was tried on a few words and {ends.get(str(outcome.failure), 'stopped with an error')}"
 
 
 @contextmanager
@@ -81,23 +77,3 @@ def time_bounded() -> Iterator[None]:
         yield
     finally:
         sys.setprofile(before)
-
-
-@contextmanager
-def failures_told(model: str) -> Iterator[None]:
-    """Whatever a tokenizer fails with inside the block becomes BadCheckpoint; its library's panics are no Exception."""
-    try:
-        yield
-    except ModelZooError:
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and not is_panic(error):
-            raise
-        raise BadCheckpoint(
-            f"The tokenizer of “{model}” failed on this text. Change the text, or choose another model."
-        ) from error
-
-
-def is_panic(error: BaseException) -> bool:
-    """Whether this is the way in which a library written in Rust fails; its class cannot be imported."""
-    return type(error).__name__ == "PanicException"

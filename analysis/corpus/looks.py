@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.corpus.placing import belongs, word_of_token
 from analysis.corpus.sentences import Sentence
-from model_zoo.types import AttentionRun, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, Shows, lock
+from model_zoo.types import AttentionRun, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, Shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,6 @@ class Hits(ReadOnly, Shows):
     token: IntArray = field(repr=False)
     weight: FloatArray = field(repr=False)
     strongest: BoolArray = field(repr=False)
-
-    def __post_init__(self) -> None:
-        lock(self, *(column.name for column in fields(self)))
 
     def __len__(self) -> int:
         return len(self.of)
@@ -81,9 +78,6 @@ class Looks(ReadOnly, Shows):
     n_sentences: int
     n_found: int
     n_cut: int
-
-    def __post_init__(self) -> None:
-        lock(self, "layer", "head", "n", "strongest", "weight", "even")
 
     def __add__(self, other: Looks) -> Looks:
         """Raises ValueError for other heads, or another number of hits."""

@@ -19,7 +19,7 @@ from evidence.items import Head, HiddenWord, Item, LabelledText, LeftOut, Senten
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.question import LoadedModel, Streamed, normalize
 from model_zoo.types import EQUAL_NATS, Encoding, FloatArray, TunedFor, counted
-from model_zoo.types.arrays import ReadOnly, lock
+from model_zoo.types.arrays import ReadOnly
 from model_zoo.types.shows import DataFrame, Shows, table
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ class Part(ReadOnly):
     best: FloatArray
     left_out: tuple[tuple[int, LeftOut], ...] = ()
 
-    def __post_init__(self) -> None:
-        lock(self, "scores", "best")
-
 
 @dataclass(frozen=True, slots=True)
 class SwitchedOff(ReadOnly, Shows):
@@ -60,9 +57,6 @@ class SwitchedOff(ReadOnly, Shows):
     scores: FloatArray
     right: FloatArray
     left_out: tuple[tuple[int, LeftOut], ...] = ()
-
-    def __post_init__(self) -> None:
-        lock(self, "scores", "right")
 
     def __repr__(self) -> str:
         sets, items = self.scores.shape
@@ -166,9 +160,6 @@ class GradientPart(ReadOnly):
     gradients: FloatArray
     left_out: tuple[tuple[int, LeftOut], ...] = ()
 
-    def __post_init__(self) -> None:
-        lock(self, "gradients")
-
 
 @dataclass(frozen=True, slots=True)
 class Gradients(ReadOnly, Shows):
@@ -182,9 +173,6 @@ class Gradients(ReadOnly, Shows):
 
     gradients: FloatArray
     left_out: tuple[tuple[int, LeftOut], ...] = ()
-
-    def __post_init__(self) -> None:
-        lock(self, "gradients")
 
     def __repr__(self) -> str:
         items, layers, heads = self.gradients.shape

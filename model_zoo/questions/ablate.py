@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Change, Edge, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
@@ -22,6 +22,7 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat.", "heads": ((0, 0),), "masked": (2,), "top_k": 3}
 
     model: str
     text: str
@@ -44,7 +45,3 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
         read = reader(loaded, self.text, self.text_pair, self.masked, TargetAnswer(reads))
         change = Change(tuple(self.heads), tuple(self.attention), tuple(self.feed_forward), edges=tuple(self.edges))
         return ablate(read, change, self.value, self.other, self.targets, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", ((0, 0),), masked=(2,), top_k=3)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
@@ -30,6 +30,8 @@ class Attend(Question[AttentionRun]):
     for models without attention or without the part, and what ``model_zoo.sources`` raises for models that cannot be
     had.
     """
+
+    example_fields: ClassVar = {"text": "The cat sat.", "text_pair": "It slept.", "states": True}
 
     model: str
     text: str
@@ -64,7 +66,3 @@ class Attend(Question[AttentionRun]):
             return enumerate(question.answer(loaded) for question in questions)
         pairs = [(question.text, question.text_pair) for question in questions]
         return running.attend_many(loaded, pairs, first.max_tokens, first.states)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", "It slept.", states=True)

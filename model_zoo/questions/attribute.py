@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Question, check_choice
@@ -24,6 +24,7 @@ class Attribute(Question[Attribution]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat.", "masked": (2,), "steps": 2}
 
     model: str
     text: str
@@ -48,7 +49,3 @@ class Attribute(Question[Attribution]):
 
         read = reader(loaded, self.text, self.text_pair, self.masked, self.aim)
         return attribute(read, self.method, self.measure, self.steps)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", None, (2,), steps=2)

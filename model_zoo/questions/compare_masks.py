@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question, normalize
@@ -15,6 +15,7 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
 
     needs = "mlm"
     full_precision = True
+    example_fields: ClassVar = {"before": ("The [MASK] sat.", ()), "after": ("A [MASK] sat.", ()), "top_k": 3}
 
     model: str
     before: tuple[str, Collection[int]]
@@ -30,7 +31,3 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
         from model_zoo import masked
 
         return masked.shifts(loaded, self.before, self.after, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, ("The [MASK] sat.", ()), ("A [MASK] sat.", ()), 3)

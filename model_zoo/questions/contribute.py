@@ -1,7 +1,7 @@
 """How much of every token's new vector came from each token."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question, check_choice
 from model_zoo.types import CONTRIBUTION_MEASURES, ContributionMeasure, LayerContributions
@@ -19,6 +19,7 @@ class Contribute(Question[LayerContributions]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat.", "text_pair": "It slept."}
 
     model: str
     text: str
@@ -33,7 +34,3 @@ class Contribute(Question[LayerContributions]):
         from model_zoo import contributions
 
         return contributions.contribute(loaded, loaded.encode(self.text, self.text_pair, self.max_tokens), self.measure)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", "It slept.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Question
@@ -19,6 +19,7 @@ class Decompose(Question[Decomposition]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat.", "masked": (2,), "top_k": 3}
 
     model: str
     text: str
@@ -38,7 +39,3 @@ class Decompose(Question[Decomposition]):
         from model_zoo.interventions.reading import reader
 
         return decompose(reader(loaded, self.text, self.text_pair, self.masked, self.aim), self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", None, (2,), top_k=3)

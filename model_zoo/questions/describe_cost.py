@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostSubject
@@ -13,6 +13,7 @@ class DescribeCost(Question[CostSubject]):
     """What ``measure_cost`` knows about a model before it times anything, for texts of these ``lengths`` in tokens."""
 
     runs_model = False
+    example_fields: ClassVar = {"lengths": (8,)}
 
     model: str
     lengths: Sequence[int] = COST_LENGTHS
@@ -25,7 +26,3 @@ class DescribeCost(Question[CostSubject]):
         from model_zoo import timing
 
         return timing.subject(self.model, loaded, self.lengths)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, (8,))

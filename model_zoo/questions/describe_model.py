@@ -1,7 +1,6 @@
 """What is known of a model once it is loaded."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import ModelInfo
@@ -18,7 +17,3 @@ class DescribeModel(Question[ModelInfo]):
 
     def answer(self, loaded: LoadedModel) -> ModelInfo:
         return loaded.info
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model)

@@ -1,7 +1,7 @@
 """A text on its way through one layer and one head, stage by stage."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Anatomy
@@ -16,6 +16,7 @@ class Dissect(Question[Anatomy]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat."}
 
     model: str
     text: str
@@ -27,7 +28,3 @@ class Dissect(Question[Anatomy]):
         from model_zoo import anatomy
 
         return anatomy.dissect(loaded, self.text, self.text_pair, self.layer, self.head)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.")

@@ -1,7 +1,7 @@
 """The tokens that a model sees of a text."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Encoding
@@ -12,6 +12,7 @@ class Encode(Question[Encoding]):
     """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
 
     runs_model = False
+    example_fields: ClassVar = {"text": "The cat sat."}
 
     model: str
     text: str
@@ -19,7 +20,3 @@ class Encode(Question[Encoding]):
 
     def answer(self, loaded: LoadedModel) -> Encoding:
         return loaded.encode(self.text, self.text_pair)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
 from model_zoo.types import HiddenStates
@@ -16,6 +16,8 @@ class EncodeStates(Question[HiddenStates]):
     all of them. For an encoder-decoder they are the encoder's. Raises InvalidInput for text no tokenizer reads and for
     layers that do not exist.
     """
+
+    example_fields: ClassVar = {"text": "The cat sat.", "layers": (1, 0)}
 
     model: str
     text: str
@@ -36,7 +38,3 @@ class EncodeStates(Question[HiddenStates]):
 
         pairs = [(question.text, question.text_pair) for question in questions]
         return running.hidden_states(loaded, pairs, questions[0].layers)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", layers=(1, 0))

@@ -1,7 +1,7 @@
 """Why a model cannot do what a head would be needed for."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal
 
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.question import LoadedModel, Question
@@ -13,6 +13,7 @@ class ExplainRefusal(Question[str | None]):
 
     of_loaded = True
     runs_model = False
+    example_fields: ClassVar = {"head": "mlm"}
 
     model: str
     head: Literal["mlm", "nsp"]
@@ -29,7 +30,3 @@ class ExplainRefusal(Question[str | None]):
         except NotSupported as error:
             return str(error)
         return None
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "mlm")

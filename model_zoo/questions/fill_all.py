@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Streamed
 from model_zoo.types import MaskPrediction
@@ -13,6 +13,7 @@ class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
     """Fill one mask after the other, the most confident first; yields each as it is filled by its best token."""
 
     needs = "mlm"
+    example_fields: ClassVar = {"text": "The [MASK] sat.", "masked": (3,)}
 
     model: str
     text: str
@@ -22,7 +23,3 @@ class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
         from model_zoo import masked
 
         return masked.fill_all(loaded, self.text, self.masked)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The [MASK] sat.", masked=(3,))

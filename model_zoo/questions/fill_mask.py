@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
@@ -20,6 +20,7 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
     """
 
     needs = "mlm"
+    example_fields: ClassVar = {"text": "The [MASK] sat.", "top_k": 3, "masked": (3,), "targets": ("cat",)}
 
     model: str
     text: str
@@ -40,7 +41,3 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
         first = questions[0]
         read, hidden = [question.text for question in questions], [question.masked for question in questions]
         return masked.fill_mask(loaded, read, hidden, first.top_k, first.targets)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The [MASK] sat.", 3, masked=(3,), targets=("cat",))

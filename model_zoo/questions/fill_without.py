@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self, get_args
+from typing import ClassVar, get_args
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -20,6 +20,7 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
 
     needs = "mlm"
     full_precision = True
+    example_fields: ClassVar = {"text": "The [MASK] sat.", "top_k": 3}
 
     model: str
     text: str
@@ -35,7 +36,3 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
         from model_zoo import masked
 
         return masked.fill_without(loaded, self.text, self.masked, self.without, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The [MASK] sat.", top_k=3)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import FittedLens, MaskLens
@@ -16,6 +16,7 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
     """
 
     needs = "mlm"
+    example_fields: ClassVar = {"text": "The [MASK] sat.", "top_k": 2, "masked": (3,)}
 
     model: str
     text: str
@@ -27,7 +28,3 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
         from model_zoo import masked
 
         return masked.mask_lens(loaded, self.text, self.masked, self.top_k, self.fitted)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The [MASK] sat.", 2, masked=(3,))

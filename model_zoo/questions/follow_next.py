@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
@@ -18,6 +18,7 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
     """
 
     needs = "lm"
+    example_fields: ClassVar = {"text": "The cat sat", "top_k": 2, "positions": (1, 2)}
 
     model: str
     text: str
@@ -35,7 +36,3 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
         from model_zoo import causal
 
         return causal.next_lens(loaded, self.text, self.top_k, self.positions, self.fitted)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat", 2, positions=(1, 2))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Streamed
@@ -21,6 +21,12 @@ class Intervene(Streamed[Effects, Effects]):
     """
 
     full_precision = True
+    example_fields: ClassVar = {
+        "text": "The cat sat.",
+        "changes": (Change(heads=((0, 0),)),),
+        "masked": (2,),
+        "aim": TargetAnswer("mask"),
+    }
 
     model: str
     text: str
@@ -52,7 +58,3 @@ class Intervene(Streamed[Effects, Effects]):
 
     def replay(self, effects: Effects) -> Iterable[Effects]:
         return (effects,)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", (Change(heads=((0, 0),)),), masked=(2,), aim=TargetAnswer("mask"))

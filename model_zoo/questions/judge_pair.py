@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question
@@ -17,6 +17,7 @@ class JudgePair(Question[SentenceScore]):
     """
 
     needs = "nsp"
+    example_fields: ClassVar = {"a": "The cat sat.", "b": "It slept."}
 
     model: str
     a: str
@@ -30,7 +31,3 @@ class JudgePair(Question[SentenceScore]):
         from model_zoo import sentence
 
         return sentence.next_sentences(loaded, [(question.a, question.b) for question in questions])
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", "It slept.")

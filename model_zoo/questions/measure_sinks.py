@@ -1,7 +1,7 @@
 """What every head does with the special tokens of a text."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Sinks
@@ -17,6 +17,8 @@ class MeasureSinks(Question[Sinks]):
     tokens, and NotSupported for models without attention, values or a known output projection.
     """
 
+    example_fields: ClassVar = {"text": "The cat sat."}
+
     model: str
     text: str
     text_pair: str | None = None
@@ -26,7 +28,3 @@ class MeasureSinks(Question[Sinks]):
         from model_zoo import running, sinks
 
         return sinks.measure_run(running.attend(loaded, self.text, self.text_pair, self.max_tokens, states_of=True))
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.")

@@ -1,7 +1,7 @@
 """The tokens whose embeddings are most similar to that of another."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Neighbour
@@ -14,6 +14,8 @@ class NearestTokens(Question[tuple[Neighbour, ...]]):
     Special tokens, and rows of the table that belong to no token, are left out.
     """
 
+    example_fields: ClassVar = {"token": 7, "top_k": 3}
+
     model: str
     token: int
     top_k: int = 10
@@ -22,7 +24,3 @@ class NearestTokens(Question[tuple[Neighbour, ...]]):
         from model_zoo import embedding_table
 
         return embedding_table.nearest(loaded, self.token, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, 7, 3)

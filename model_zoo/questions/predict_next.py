@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
@@ -17,6 +17,7 @@ class PredictNext(Question[MaskPrediction]):
     """
 
     needs = "lm"
+    example_fields: ClassVar = {"text": "The cat", "top_k": 3, "targets": (7,)}
 
     model: str
     text: str
@@ -34,7 +35,3 @@ class PredictNext(Question[MaskPrediction]):
         first = questions[0]
         read = [question.text for question in questions]
         return enumerate(causal.next_tokens(loaded, read, first.top_k, first.targets))
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat", 3, targets=(7,))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question, normalize
 
@@ -14,6 +14,7 @@ class PutTokens(Question[str]):
     """
 
     runs_model = False
+    example_fields: ClassVar = {"text": "The cat sat.", "fills": {2: 7}}
 
     model: str
     text: str
@@ -26,7 +27,3 @@ class PutTokens(Question[str]):
         from model_zoo import masked
 
         return masked.fill_masks(loaded, self.text, dict(self.fills))
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", {2: 7})

@@ -1,7 +1,7 @@
 """How a model represents the positions of tokens."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -13,6 +13,7 @@ class ReadPositions(Question[Positions]):
     """How a model represents the first ``n`` positions: a learned table, angles, or a bias by distance."""
 
     runs_model = False
+    example_fields: ClassVar = {"n": 8}
 
     model: str
     n: int = 64
@@ -25,7 +26,3 @@ class ReadPositions(Question[Positions]):
         from model_zoo import embedding_table
 
         return embedding_table.positions(loaded, self.n)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, 8)

@@ -1,7 +1,6 @@
 """The output projections of a model's attention."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import FloatArray, Stack, read_only
@@ -21,7 +20,3 @@ class ReadProjections(Question[tuple[FloatArray | None, ...]]):
 
         running.refuse_without_stack(loaded, self.stack)
         return tuple(None if weight is None else read_only(weight) for weight in loaded.output_projections(self.stack))
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model)

@@ -1,7 +1,6 @@
 """The tokens that a model knows."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Vocabulary
@@ -19,7 +18,3 @@ class ReadVocabulary(Question[Vocabulary]):
         from model_zoo import masked
 
         return masked.vocabulary(loaded)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model)

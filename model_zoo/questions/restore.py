@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import MaskPrediction
@@ -14,6 +14,7 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
 
     needs = "mlm"
     full_precision = True
+    example_fields: ClassVar = {"text": ".", "ids": (0, 1, 2), "positions": (1,), "top_k": 3}
 
     model: str
     text: str
@@ -28,7 +29,3 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
         from model_zoo import masked
 
         return masked.restore(loaded, self.text, self.ids, self.positions, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, ".", (0, 1, 2), (1,), 3)

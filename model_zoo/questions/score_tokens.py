@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
@@ -25,6 +25,7 @@ class ScoreTokens(Question[TokenScores]):
 
     needs = "mlm"
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat."}
 
     model: str
     text: str
@@ -55,7 +56,3 @@ class ScoreTokens(Question[TokenScores]):
         if loaded.info.lm:
             raise InvalidInput(f"{loaded.info.id} reads left to right and masks nothing. Choose the scheme 'causal'.")
         return masked.token_scores(loaded, read, scheme or "original", [question.positions for question in questions])
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.")

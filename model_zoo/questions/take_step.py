@@ -1,7 +1,7 @@
 """One step of training at one mask: the loss, its gradient, and the predictions before and after."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -18,6 +18,7 @@ class TakeStep(Question[TrainingStep]):
 
     needs = "mlm"
     full_precision = True
+    example_fields: ClassVar = {"text": "The cat sat.", "position": 2, "top_k": 3}
 
     model: str
     text: str
@@ -36,7 +37,3 @@ class TakeStep(Question[TrainingStep]):
         from model_zoo import gradient_step
 
         return gradient_step.take(loaded, self.text, self.position, self.rate, self.top_k)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", 2, top_k=3)

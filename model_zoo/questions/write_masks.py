@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Question
 
@@ -13,6 +13,7 @@ class WriteMasks(Question[str]):
 
     runs_model = False
     needs = "mlm"
+    example_fields: ClassVar = {"text": "The cat sat.", "masked": (2,)}
 
     model: str
     text: str
@@ -22,7 +23,3 @@ class WriteMasks(Question[str]):
         from model_zoo import masked
 
         return masked.masked_text(loaded, self.text, self.masked)
-
-    @classmethod
-    def example(cls, model: str) -> Self:
-        return cls(model, "The cat sat.", (2,))

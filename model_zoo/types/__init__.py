@@ -8,7 +8,7 @@ the number of tokens, d for the width of one head.
 """
 
 from model_zoo.types.anatomy import Anatomy, HeadWeights, Stage
-from model_zoo.types.arrays import OF_THE_MODEL, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, lock, read_only
+from model_zoo.types.arrays import OF_THE_MODEL, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, read_only
 from model_zoo.types.attention import LayerAttention, MapsLayer, QueryKeyLayer, rolled_out, softmax
 from model_zoo.types.cause import (
     MEASURES,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.shows import DataFrame, Shows, joined, table
@@ -28,13 +28,6 @@ class Stage(ReadOnly):
     values: FloatArray
     made_of: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        lock(self, "values")
-
-    @property
-    def n_bytes(self) -> int:
-        return self.values.nbytes
-
 
 @dataclass(frozen=True, slots=True)
 class HeadWeights(ReadOnly):
@@ -52,9 +45,6 @@ class HeadWeights(ReadOnly):
     value_bias: FloatArray
     output: FloatArray
     scaling: float
-
-    def __post_init__(self) -> None:
-        lock(self, "query", "query_bias", "key", "key_bias", "value", "value_bias", "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +75,6 @@ class Anatomy(ReadOnly, Shows):
     scores: FloatArray | None = None
     context: FloatArray | None = None
     why_not: str | None = None
-
-    def __post_init__(self) -> None:
-        lock(self, "states", "attention", "query", "key", "value", "scores", "context")
 
     def __repr__(self) -> str:
         where = f"layer {self.layer}, head {self.head}, {counted(len(self.stages), 'stage')} of the layer"
@@ -121,9 +108,3 @@ class Anatomy(ReadOnly, Shows):
 
     def has(self, name: str) -> bool:
         return any(stage.name == name for stage in (*self.embeddings, *self.stages))
-
-    @property
-    def n_bytes(self) -> int:
-        arrays = (self.states, self.attention, self.query, self.key, self.value, self.scores, self.context)
-        total = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-        return total + sum(stage.n_bytes for stage in (*self.embeddings, *self.stages))

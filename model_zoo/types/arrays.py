@@ -27,22 +27,22 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def lock(result: object, *names: str) -> None:
-    """Make arrays of a frozen result read-only while it is being made."""
-    for name in names:
-        array = getattr(result, name)
-        if array is not None:
-            object.__setattr__(result, name, read_only(array))
-
-
 def _made(kind: type[Any], values: dict[str, Any]) -> Any:
     return kind(**values)
 
 
 class ReadOnly:
-    """A result with arrays: pickles by way of its constructor, which makes them read-only again."""
+    """A frozen result whose fields that are arrays are read-only: pickles by way of its constructor, which makes them
+    so again.
+    """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, read_only(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = [field.name for field in fields(self) if OF_THE_MODEL not in field.metadata]  # type: ignore[arg-type]

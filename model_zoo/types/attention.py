@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.wording import counted
 
 ALL = slice(None)
@@ -84,9 +84,6 @@ class QueryKeyLayer(ReadOnly):
     mask: npt.NDArray[np.bool_] | FloatArray | None = None
     causal: bool = False
 
-    def __post_init__(self) -> None:
-        lock(self, "query", "key", "value", "mask")
-
     def __repr__(self) -> str:
         return f"<QueryKeyLayer {counted(self.n_heads, 'head')}, query {self.query.shape}, key {self.key.shape}>"
 
@@ -151,9 +148,6 @@ class MapsLayer(ReadOnly):
     """A layer's finished attention maps (heads, queries, keys), for architectures that give nothing else."""
 
     maps: FloatArray
-
-    def __post_init__(self) -> None:
-        lock(self, "maps")
 
     def __repr__(self) -> str:
         return f"<MapsLayer {counted(self.n_heads, 'head')}, maps {self.maps.shape}>"

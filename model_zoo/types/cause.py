@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, get_args
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.predictions import Prediction
@@ -173,9 +173,6 @@ class Attribution(ReadOnly, Shows):
     error: float | None = None
     uncounted: float | None = None
     bias: float | None = None
-
-    def __post_init__(self) -> None:
-        lock(self, "scores")
 
     def __repr__(self) -> str:
         return f"<Attribution of {self.answer.token!r} by {self.method}, in {self.measure}: {self.encoding.summary()}>"

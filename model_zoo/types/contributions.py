@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock, read_only
+from model_zoo.types.arrays import FloatArray, ReadOnly, read_only
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.shows import DataFrame, Shows, table
@@ -42,9 +42,6 @@ class LayerContributions(ReadOnly, Shows):
     model: ModelInfo
     measure: ContributionMeasure
     maps: FloatArray = field(repr=False)
-
-    def __post_init__(self) -> None:
-        lock(self, "maps")
 
     def __repr__(self) -> str:
         layers = counted(self.n_layers, "layer")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_zoo.errors import NotSupported
-from model_zoo.types.arrays import FloatArray, IntArray, ReadOnly, lock, read_only
+from model_zoo.types.arrays import FloatArray, IntArray, ReadOnly, read_only
 from model_zoo.types.shows import DataFrame, Shows, joined, table
 from model_zoo.types.wording import counted
 
@@ -88,9 +88,6 @@ class MaskVectors(ReadOnly, Shows):
     vectors: FloatArray
     text_of: IntArray
 
-    def __post_init__(self) -> None:
-        lock(self, "vectors", "text_of")
-
     @classmethod
     def joined(cls, parts: Sequence[MaskVectors]) -> MaskVectors:
         """Those of several, the texts of the parts being numbered together."""
@@ -127,9 +124,6 @@ class LensDistances(ReadOnly, Shows):
     text_of: IntArray
     fitted: FloatArray | None = None
     average: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        lock(self, "logit", "text_of", "fitted", "average")
 
     @classmethod
     def joined(cls, parts: Sequence[LensDistances]) -> LensDistances:

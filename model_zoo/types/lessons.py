@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.predictions import Prediction
 from model_zoo.types.shows import DataFrame, Shows, table
@@ -99,9 +99,6 @@ class Positions(ReadOnly, Shows):
     frequencies: FloatArray | None = None
     bias: FloatArray | None = None
 
-    def __post_init__(self) -> None:
-        lock(self, "table", "frequencies", "bias")
-
     def __repr__(self) -> str:
         array = self._array()
         return f"<Positions: {self.kind}{'' if array is None else f', {array.shape}'}>"
@@ -125,10 +122,6 @@ class Positions(ReadOnly, Shows):
         places = np.indices(array.shape).reshape(array.ndim, -1)
         return table({**dict(zip(axes, places, strict=True)), "value": array.reshape(-1)})
 
-    @property
-    def n_bytes(self) -> int:
-        return sum(0 if array is None else array.nbytes for array in (self.table, self.frequencies, self.bias))
-
 
 @dataclass(frozen=True, slots=True)
 class RecurrentPass(ReadOnly, Shows):
@@ -141,9 +134,6 @@ class RecurrentPass(ReadOnly, Shows):
     encoding: Encoding
     states: FloatArray
     gradients: FloatArray
-
-    def __post_init__(self) -> None:
-        lock(self, "states", "gradients")
 
     def __repr__(self) -> str:
         return f"<RecurrentPass {counted(self.states.shape[-1], 'unit')}, {self.encoding.summary()}>"
@@ -158,7 +148,3 @@ class RecurrentPass(ReadOnly, Shows):
                 "gradient": self.gradients,
             }
         )
-
-    @property
-    def n_bytes(self) -> int:
-        return self.states.nbytes + self.gradients.nbytes

@@ -176,7 +176,7 @@ class AttentionRun(ReadOnly, Shows):
         f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖. Raises
         NotSupported where values or the output projection are not available.
         """
-        captured, projection = self._value_layer(layer)
+        captured, projection = self.value_layer(layer)
         values = captured.repeat_per_head(captured.value)
         norms = [np.linalg.norm(values[head] @ projection[head], axis=-1) for head in range(captured.n_heads)]
         return read_only(np.stack(norms).astype(np.float32, copy=False))
@@ -191,7 +191,7 @@ class AttentionRun(ReadOnly, Shows):
         each of them once; without it, all heads of the layer. Raises InvalidInput for a layer or a head that does not
         exist or where no head is chosen, and NotSupported as ``value_norms`` does.
         """
-        captured, projection = self._value_layer(layer)
+        captured, projection = self.value_layer(layer)
         chosen = range(captured.n_heads) if heads is None else sorted(set(heads))
         if not chosen:
             raise InvalidInput("No head is chosen. Choose at least one.")
@@ -212,8 +212,8 @@ class AttentionRun(ReadOnly, Shows):
             norms[:, keys] = np.sqrt(np.maximum(squares, 0)).T
         return read_only(norms)
 
-    def _value_layer(self, layer: int) -> tuple[QueryKeyLayer, FloatArray]:
-        """A layer with its values, and its output projection."""
+    def value_layer(self, layer: int) -> tuple[QueryKeyLayer, FloatArray]:
+        """A layer with its values, and its output projection (heads, d', width). Raises as ``value_norms``."""
         captured = self._query_key_layer(layer, 0)
         projection = self.output_projections[layer] if layer < len(self.output_projections) else None
         if not self.output_projections:

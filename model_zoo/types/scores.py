@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.predictions import Prediction
@@ -40,9 +40,6 @@ class TokenScores(ReadOnly, Shows):
     log_probabilities: FloatArray
     guesses: tuple[Prediction | None, ...]
     scheme: Scheme = "original"
-
-    def __post_init__(self) -> None:
-        lock(self, "log_probabilities")
 
     @classmethod
     def joined(cls, parts: Sequence[TokenScores]) -> TokenScores:

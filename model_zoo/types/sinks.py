@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.shows import DataFrame, Shows, table
@@ -46,9 +46,6 @@ class Sinks(ReadOnly, Shows):
     update: FloatArray = field(repr=False)
     common: FloatArray = field(repr=False)
     rank: FloatArray = field(repr=False)
-
-    def __post_init__(self) -> None:
-        lock(self, "share", "even", "value", "ordinary_value", "stream", "added", "update", "common", "rank")
 
     def __repr__(self) -> str:
         layers, heads, k = self.share.shape

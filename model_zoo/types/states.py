@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.arrays import FloatArray, ReadOnly
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.wording import counted
@@ -37,7 +37,7 @@ class HiddenStates(ReadOnly, Shows):
             raise ValueError(f"{len(self.states)} states cannot be those of {len(self.layers)} layers")
         if self.last_unnormed is not None and self.last_unnormed.shape != self.states.shape[1:]:
             raise ValueError(f"last_unnormed is {self.states.shape[1:]}; got {self.last_unnormed.shape}")
-        lock(self, "states", "last_unnormed")
+        ReadOnly.__post_init__(self)
 
     @property
     def n_bytes(self) -> int:

@@ -204,9 +204,11 @@ def test_a_full_gpu_is_left_for_the_cpu(one_at_a_time: tuple[Engine, str], monke
     # There is no GPU here: the device says that it is one, and its memory is empty at once.
     monkeypatch.setattr(loading, "load", load)
     monkeypatch.setattr("model_zoo.out_of_memory.give_back", lambda _device: None)
-    _, memory = engine._start()
-    engine._started = torch.device("meta"), memory
-    memory._load = lambda source, _full: load(source, engine._device_of(source.id, torch.device("meta")), None)
+    _, memory, n_bytes = engine._start()
+    engine._started = torch.device("meta"), memory, n_bytes
+    memory._load = lambda source, _full: load(
+        source, torch.device("cpu" if source.id in engine._moved else "meta"), None
+    )
     SHORT[:] = [torch.OutOfMemoryError()] * 2
     assert engine.ask(Large(model)) == "answered"
     assert devices[-1] == "cpu"
