@@ -27,6 +27,7 @@ from model_zoo.types import (
     IntArray,
     QueryKeyLayer,
     Stage,
+    softmax,
 )
 from model_zoo.types.wording import counted
 
@@ -98,8 +99,11 @@ def parts_of(loaded: LoadedModel, so: str, instead: str = "Choose") -> Parts:
 
 def _dissect_without_attention(loaded: LoadedModel, text: str, text_pair: str | None, layer: int) -> Anatomy:
     ((_, states),) = running.hidden_states(loaded, [(text, text_pair)])
-    if not 0 <= layer < len(states.states) - 1:
-        raise InvalidInput(_no_layer(loaded, len(states.states) - 1, layer))
+    n_layers = len(states.states) - 1
+    if not 0 <= layer < n_layers:
+        raise InvalidInput(
+            f"{loaded.info.id} has {counted(n_layers, 'layer')}, 0 to {n_layers - 1}, and no layer {layer}."
+        )
     return Anatomy(
         encoding=states.encoding,
         model=loaded.info,
@@ -115,10 +119,6 @@ def _dissect_without_attention(loaded: LoadedModel, text: str, text_pair: str | 
 
 def _ends(states: FloatArray, layer: int) -> tuple[Stage, ...]:
     return Stage("input", states[layer]), Stage("output", states[layer + 1], ("input",))
-
-
-def _no_layer(loaded: LoadedModel, n_layers: int, layer: int) -> str:
-    return f"{loaded.info.id} has {counted(n_layers, 'layer')}, 0 to {n_layers - 1}, and no layer {layer}."
 
 
 def inside(module: Any, path: str) -> Any:
@@ -145,12 +145,6 @@ def _normed(module: Any, states: DoubleArray) -> DoubleArray:
     standard = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + module.eps)
     shift = 0.0 if module.bias is None else numbers(module.bias)
     return standard * numbers(module.weight) + shift
-
-
-def _softmax(scores: DoubleArray) -> DoubleArray:
-    """Softmax over the last axis; a score of -inf gets nothing."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def _stage(name: str, values: DoubleArray, *made_of: str) -> Stage:
@@ -286,7 +280,7 @@ class OneLayer:
         captured = self.run.layers[self.layer]
         if isinstance(captured, QueryKeyLayer):  # what the mask hid when the model ran
             scores[np.isneginf(captured.scores(slice(None)))] = -np.inf
-        self.scores, self.weights = scores, _softmax(scores)
+        self.scores, self.weights = scores, softmax(scores)
         return (self.weights @ v).swapaxes(0, 1).reshape(n, -1)
 
     def _frequencies(self) -> DoubleArray | None:

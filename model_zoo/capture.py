@@ -55,10 +55,10 @@ class Call:
     query: torch.Tensor  # (batch, heads, queries, d)
     key: torch.Tensor  # (batch, key heads, keys, d)
     value: torch.Tensor  # (batch, key heads, keys, d')
-    mask: torch.Tensor | None  # (batch, 1 or heads, queries, keys), bool or additive
-    position_bias: torch.Tensor | None
     scaling: float
-    causal: bool
+    mask: torch.Tensor | None = None  # (batch, 1 or heads, queries, keys), bool or additive
+    position_bias: torch.Tensor | None = None
+    causal: bool = False
     layer: int | None = None  # the number that the module bears, if any
     output: torch.Tensor | None = None  # (batch, queries, heads, d'): what the fused kernel gives the output projection
 
@@ -114,7 +114,7 @@ def _attend(
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     layer = getattr(module, "layer_idx", None)
-    call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal, layer)
+    call = Call(query, key, value, scale, attention_mask, kwargs.get("position_bias"), causal, layer)
     if editor is not None and (editor.hidden is not None or editor.maps is not None):
         return editor.output(_unfused(call, editor)), None
     result = sdpa_attention_forward(

@@ -40,23 +40,15 @@ class Captured:
     position_bias: torch.Tensor | None
     shared: dict[int, torch.Tensor]
 
+    @property
+    def states(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries, keys and values."""
+        return self.query, self.key, self.value
+
 
 def split_heads(states: torch.Tensor, n_heads: int) -> torch.Tensor:
     """(batch, n, heads * d) as (batch, heads, n, d)."""
     return states.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-def unfused_call(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    scaling: float,
-    *,
-    mask: torch.Tensor | None = None,
-    position_bias: torch.Tensor | None = None,
-) -> Call:
-    """The call that would have been made to the fused kernel, by an encoder."""
-    return Call(query, key, value, mask, position_bias, scaling, causal=False)
 
 
 def call_with_rest(
@@ -64,17 +56,15 @@ def call_with_rest(
 ) -> Call:
     """A call whose position bias is what the scores (batch, heads, n, n) hold beside q·k; none without scores."""
     if scores is None:
-        return unfused_call(query, key, value, scaling)
+        return Call(query, key, value, scaling)
     rest = scores.float() - (query.float() @ key.float().transpose(-1, -2)) * scaling
-    return unfused_call(query, key, value, scaling, position_bias=rest)
+    return Call(query, key, value, scaling, position_bias=rest)
 
 
 def plain_call(captured: Captured) -> Call:
     """Projections as (batch, n, width), scores divided by √d, a bias that all layers share if there is one."""
-    query, key, value = (
-        split_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
-    )
-    return unfused_call(query, key, value, query.shape[-1] ** -0.5, position_bias=captured.position_bias)
+    query, key, value = (split_heads(states, captured.n_heads) for states in captured.states)
+    return Call(query, key, value, query.shape[-1] ** -0.5, position_bias=captured.position_bias)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

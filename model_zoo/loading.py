@@ -85,10 +85,6 @@ _FAILED_IN = {
 Item = TypeVar("Item")
 
 
-def _kept_runs() -> LRUCache[Any, Any]:
-    return LRUCache(_KEPT_RUNS, getsizeof=lambda run: run.n_bytes)
-
-
 def best_device() -> torch.device:
     """cuda, else mps, else cpu."""
     if torch.cuda.is_available():
@@ -142,7 +138,9 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.means
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    layerwise_runs: LRUCache[Any, Any] = field(default_factory=_kept_runs, init=False)  # see interventions.layerwise
+    layerwise_runs: LRUCache[Any, Any] = field(  # see interventions.layerwise
+        default_factory=lambda: LRUCache(_KEPT_RUNS, getsizeof=lambda run: run.n_bytes), init=False
+    )
     layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Stack, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
@@ -306,11 +304,6 @@ class LoadedModel:
         return len(outputs) == len(lookups) == 2 and not torch.equal(*outputs)
 
     @cached_property
-    def takes_embeddings(self) -> bool:
-        """Whether the encoder takes vectors in the place of tokens."""
-        return "inputs_embeds" in inspect.signature(self.encoder.forward).parameters
-
-    @cached_property
     def final_norm(self) -> torch.nn.Module | None:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
@@ -322,7 +315,11 @@ class LoadedModel:
         """The modules of the encoder's layers; None where they do not hand on hidden states one to the next. Found by
         watching, so no family has to be named.
         """
-        return module_discovery.layers(self.encoder, self._sample_states, self.final_norm)
+
+        def run() -> Sequence[torch.Tensor]:
+            return self.forward(self.encode(SAMPLE), output_hidden_states=True).hidden_states
+
+        return module_discovery.layers(self.encoder, run, self.final_norm)
 
     def output_projections(self, stack: Stack) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
@@ -347,10 +344,6 @@ class LoadedModel:
         """A few words passed through, to be watched on the way: see ``forward``."""
         encoding = self.encode(SAMPLE) if states is None else self.encode_decoder(SAMPLE, SAMPLE)
         return self.forward(encoding, states).last_hidden_state
-
-    def _sample_states(self) -> Sequence[torch.Tensor]:
-        """The hidden states of a few words: after the embeddings and after every layer."""
-        return self.forward(self.encode(SAMPLE), output_hidden_states=True).hidden_states
 
 
 @cache

@@ -117,13 +117,10 @@ def fill_mask(
     """The best tokens for every mask of every text: those typed, and those at the positions ``masked`` for it. Yields
     (index of the text, answers) as batches are done.
     """
-    refuse_without_head(loaded)
     hidden, slots = [], []
     for which, (text, places) in enumerate(zip(texts, masked, strict=True)):
-        encoding = loaded.encode(text)
         try:
-            masks, positions = mask_positions(loaded, encoding, places)
-            requested = [slot_at(loaded, encoding, position, position, targets) for position in positions]
+            masks, requested = _mask_and_slots(loaded, text, places, targets)
         except InvalidInput as error:
             error.which = which
             raise
@@ -132,12 +129,14 @@ def fill_mask(
     yield from predictions(loaded, hidden, slots, top_k)
 
 
-def _mask_and_slots(loaded: LoadedModel, text: str, masked: Collection[int]) -> tuple[Encoding, list[Slot]]:
+def _mask_and_slots(
+    loaded: LoadedModel, text: str, masked: Collection[int], targets: Sequence[str | int] = ()
+) -> tuple[Encoding, list[Slot]]:
     """The encoding of a text, its masks, and the answers wanted there. Raises what ``fill_mask`` raises."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
     hidden, positions = mask_positions(loaded, encoding, masked)
-    return hidden, [slot_at(loaded, encoding, position, position) for position in positions]
+    return hidden, [slot_at(loaded, encoding, position, position, targets) for position in positions]
 
 
 def restore(

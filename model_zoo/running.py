@@ -61,7 +61,7 @@ def attend(
         encoding, source = loaded.encode_decoder(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
     if stack == "encoder":
         refuse_without_attention(loaded)
-    with_states, state_layers, options = _wanted(states_of)
+    with_states, options = _wanted(states_of)
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
         read = None if source is None else loaded.forward(source).last_hidden_state
@@ -76,7 +76,7 @@ def attend(
                 masks: dict[int, np.ndarray | None] = {}
                 layers = tuple(_layer(call, masks) for call in loaded.family.select_stack(stack, calls))
     if stack == "encoder":
-        layers = loaded.order_by_layer(layers, MapsLayer(_no_heads(len(encoding))))
+        layers = loaded.order_by_layer(layers, _without_heads(len(encoding)))
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
@@ -84,7 +84,7 @@ def attend(
         output_projections=loaded.output_projections(stack),
         stack=stack,
         source=source,
-        states=_states(loaded, [encoding], output.hidden_states, normed, state_layers)[0] if with_states else None,
+        states=_states(loaded, [encoding], output.hidden_states, normed, states_of)[0] if with_states else None,
     )
 
 
@@ -110,7 +110,7 @@ class Batch:
         """What is kept of each layer, a text each, without padding."""
         lengths = [len(encoding) for encoding in self.encodings]
         masks: list[dict[int, np.ndarray | None]] = [{} for _ in lengths]
-        none: list[LayerAttention] = [MapsLayer(_no_heads(n)) for n in lengths]
+        none: list[LayerAttention] = [*map(_without_heads, lengths)]
         if self.maps:
             return [none if maps is None else _cut_maps(as_array(maps), lengths) for maps in self.maps]
         return [none if call is None else _cut_call(call, lengths, masks) for call in self.calls]
@@ -157,7 +157,7 @@ def attend_batches(
 ) -> Iterator[Batch]:
     """Padded passes of the encoder over many texts, shortest first. What a batch holds is gone with it."""
     refuse_without_attention(loaded)
-    with_states, state_layers, options = _wanted(states_of)
+    with_states, options = _wanted(states_of)
     if loaded.gives_maps:
         options = {**options, "output_attentions": True}
     order_by_layer: Any = loaded.order_by_layer
@@ -166,7 +166,7 @@ def attend_batches(
         maps = _maps(loaded, output, "encoder", (n, n)) if loaded.gives_maps else ()
         states: Sequence[HiddenStates | None] = [None] * len(places)
         if with_states:
-            states = _states(loaded, of_batch, output.hidden_states, normed, state_layers)
+            states = _states(loaded, of_batch, output.hidden_states, normed, states_of)
         yield Batch(loaded, places, of_batch, order_by_layer(calls, None), order_by_layer(maps, None), states)
 
 
@@ -225,9 +225,9 @@ def refuse_without_attention(loaded: LoadedModel) -> None:
         raise NotSupported(loaded.info.attention_refusal)
 
 
-def _no_heads(n: int) -> FloatArray:
-    """The maps of a layer without attention."""
-    return np.empty((0, n, n), dtype=np.float32)
+def _without_heads(n: int) -> MapsLayer:
+    """A layer without attention."""
+    return MapsLayer(np.empty((0, n, n), dtype=np.float32))
 
 
 def _cut_maps(maps: FloatArray, lengths: Sequence[int]) -> list[LayerAttention]:
@@ -308,23 +308,18 @@ def _mask(call: Call, masks: dict[int, np.ndarray | None], row: int = 0, n: int 
             else:
                 mask = bias + mask
         assert mask is not None
-        array = None if n is not None and _hides_nothing(mask) else _as_array(mask, copied=n is not None)
-        masks[known] = None if array is None else read_only(array)  # now, so that all layers hold one and the same
+        array = mask.numpy() if mask.dtype == torch.bool else as_array(mask)
+        if n is not None:
+            hides_nothing = array.all() if mask.dtype == torch.bool else not array.any()
+            masks[known] = None if hides_nothing else read_only(array.copy())
+        else:
+            masks[known] = read_only(array)  # now, so that all layers hold one and the same
     return masks[known]
 
 
 def _of_text(mask: torch.Tensor, row: int, n: int | None) -> torch.Tensor:
     """One text's part of a mask (1 or batch, 1 or heads, longest, longest), on the CPU."""
     return mask[min(row, len(mask) - 1), :, :n, :n].cpu()
-
-
-def _hides_nothing(mask: torch.Tensor) -> bool:
-    return bool(mask.all() if mask.dtype == torch.bool else not mask.any())
-
-
-def _as_array(mask: torch.Tensor, *, copied: bool) -> np.ndarray:
-    array = mask.numpy() if mask.dtype == torch.bool else as_array(mask)
-    return array.copy() if copied else array
 
 
 def hidden_states(
@@ -337,13 +332,13 @@ def hidden_states(
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
     for places, of_batch, output, _, normed in _passes(loaded, encodings, _HIDDEN_STATES, recorded=False):
-        yield from zip(places, _states(loaded, of_batch, output.hidden_states, normed, layers), strict=True)
+        states = _states(loaded, of_batch, output.hidden_states, normed, True if layers is None else layers)
+        yield from zip(places, states, strict=True)
 
 
-def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Sequence[int] | None, Mapping[str, bool]]:
-    """Whether hidden states are asked for, of which layers (None: all), and the options of a pass that gives them."""
-    with_states = states_of if isinstance(states_of, bool) else True
-    return with_states, None if isinstance(states_of, bool) else states_of, _HIDDEN_STATES if with_states else {}
+def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Mapping[str, bool]]:
+    """Whether hidden states are asked for, and the options of a pass that gives them."""
+    return states_of is not False, {} if states_of is False else _HIDDEN_STATES
 
 
 def _states(
@@ -351,16 +346,18 @@ def _states(
     encodings: Sequence[Encoding],
     states: Sequence[torch.Tensor],
     normed: Sequence[torch.Tensor],
-    layers: Sequence[int] | None = None,
+    states_of: Sequence[int] | bool,
 ) -> list[HiddenStates]:
-    """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, ``given`` to the final norm."""
+    """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, what is ``normed`` at the end
+    before it is; of the layers ``states_of``, or all.
+    """
     alike = len({getattr(layer, "shape", None) for layer in states}) == 1 and states[0].ndim == 3
     if not alike or states[0].shape[1] < max(map(len, encodings)):
         raise NotSupported(
             f"The layers of {loaded.info.id} ({loaded.info.family}) do not give one vector of one width for each "
             "token, so they cannot be put side by side. Choose another model."
         )
-    chosen = tuple(range(len(states)) if layers is None else layers)
+    chosen = tuple(range(len(states)) if isinstance(states_of, bool) else states_of)
     for layer in chosen:
         if not 0 <= layer < len(states):
             raise InvalidInput(

@@ -10,7 +10,7 @@ from model_zoo import registry
 from model_zoo.errors import NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.running import batches
-from model_zoo.types import Encoding, SentenceScore
+from model_zoo.types import SentenceScore
 
 # Pairs that are tokenized, sorted by length and run before the next ones are looked at.
 _WINDOW = 256
@@ -30,24 +30,15 @@ def refuse_without_head(loaded: LoadedModel) -> None:
 def next_sentences(loaded: LoadedModel, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, SentenceScore]]:
     """Scores of many pairs, batched by length; yields (index of the pair, score) as batches are done."""
     refuse_without_head(loaded)
+    kind, head = loaded.info.nsp, loaded.model.get_submodule(loaded.family.sentence_head)
+    assert kind is not None
     for first in range(0, len(pairs), _WINDOW):
         window = range(first, min(first + _WINDOW, len(pairs)))
         encodings = [loaded.encode(*pairs[index]) for index in window]
         for batch in batches(loaded, encodings):
-            scores = _scored(loaded, [encodings[place] for place in batch])
-            yield from zip((window[place] for place in batch), scores, strict=True)
-
-
-def _scored(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[SentenceScore]:
-    """The sentence head on one batch; index 0 of its two logits is "is next" (SOP: "in order")."""
-    kind = loaded.info.nsp
-    assert kind is not None
-    with torch.inference_mode():
-        pooled = loaded.model.base_model(**loaded.inputs(encodings))[1]
-        head = loaded.model.get_submodule(loaded.family.sentence_head)
-        logits = head(pooled).float()
-        p_next = logits.softmax(dim=-1)[:, 0].tolist()
-    return [
-        SentenceScore(p, (scores[0], scores[1]), kind, encoding, loaded.info)
-        for p, scores, encoding in zip(p_next, logits.tolist(), encodings, strict=True)
-    ]
+            with torch.inference_mode():
+                pooled = loaded.model.base_model(**loaded.inputs([encodings[place] for place in batch]))[1]
+                logits = head(pooled).float()
+                p_next = logits.softmax(dim=-1)[:, 0].tolist()
+            for place, p, (yes, no) in zip(batch, p_next, logits.tolist(), strict=True):
+                yield window[place], SentenceScore(p, (yes, no), kind, encodings[place], loaded.info)

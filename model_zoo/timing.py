@@ -62,7 +62,8 @@ def measure(
     warm: dict[tuple[str, int], float] = {}
     for round_ in range(repeats + 1):
         if round_ == 1:
-            n_rounds = _n_rounds(sum(warm[key] for key in passes), repeats)
+            seconds = sum(warm[key] for key in passes)  # of one round
+            n_rounds = min(repeats, max(FEWEST_ROUNDS, int(SECONDS / seconds))) if seconds > 0 else repeats
         if round_ > n_rounds:
             return
         for key in _shuffle(passes, order):
@@ -105,12 +106,6 @@ def _subject(model: str, loaded: LoadedModel, passes: Sequence[_Pass]) -> CostSu
         pieces_per_word=_pieces_per_word(loaded),
         lengths=tuple(timed.n_tokens for timed in passes),
     )
-
-
-def _n_rounds(seconds: float, repeats: int) -> int:
-    """As many rounds as there is time for, where one takes ``seconds``."""
-    affordable = int(SECONDS / seconds) if seconds > 0 else repeats
-    return min(repeats, max(FEWEST_ROUNDS, affordable))
 
 
 def _shuffle(passes: Mapping[tuple[str, int], _Pass], order: random.Random) -> list[tuple[str, int]]:

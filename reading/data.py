@@ -6,15 +6,13 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Shows, counted
+from model_zoo.types.shows import DataFrame, table
 from reading.items import Item
 from reading.text import clipped, first_few, listed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Quoting = Literal["csv", "none"]
 Split = Literal["train", "dev", "test"]
@@ -98,11 +96,9 @@ class Data(Shows):
     def __repr__(self) -> str:
         return f"<Data {counted(len(self.items), self.report.noun)} of {self.name}>"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> DataFrame:
         """One row an item: what it holds, its line and its split."""
-        import pandas as pd
-
-        frame = pd.DataFrame([asdict(item) for item in self.items])
+        frame = table([asdict(item) for item in self.items])
         return frame.assign(line=self.lines, split=[split or "" for split in self.splits])
 
     @property
@@ -153,16 +149,12 @@ class MissingColumn(InvalidInput):
 class Notes:
     """What is noted while files are read: what is left out of each, and what must be said."""
 
-    def __init__(self, unit: str = "line") -> None:
-        self.names: list[str] = []
+    def __init__(self) -> None:
+        self.names: list[str] = []  # of the files so far; what is noted is of the last
         self.notes: dict[str, None] = {}
-        self.unit = unit
+        self.unit = "line"
         self._left_out: dict[str, tuple[array[int], array[int]]] = {}
         self._remarks: dict[str, tuple[array[int], array[int]]] = {}
-
-    def begin(self, name: str) -> None:
-        """What follows is of this file."""
-        self.names.append(name)
 
     def say(self, note: str) -> None:
         """Something that must be said, once."""

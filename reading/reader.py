@@ -105,7 +105,7 @@ class Stream:
         lacking: InvalidInput | None = None
         n_read = 0
         for name, data, packed in archive.unpacked(self._files, self._max_bytes, self.notes):
-            self.notes.begin(name)
+            self.notes.names.append(name)
             try:
                 rows = self._open(name, data)
             except InvalidInput as error:

@@ -156,11 +156,11 @@ class RemoteEngine(EngineInterface):
         if not isinstance(answer, RunSketch):
             return answer
         assert isinstance(question, Attend)
-        looks = _Looks()
+        seen: set[tuple[int, int | None]] = set()
         return RemoteRun(
             encoding=answer.encoding,
             model=answer.model,
-            layers=tuple(RemoteLayer(heads, self, question, layer, looks) for layer, heads in enumerate(answer.heads)),
+            layers=tuple(RemoteLayer(heads, self, question, layer, seen) for layer, heads in enumerate(answer.heads)),
             stack=answer.stack,
             source=answer.source,
             states=answer.states,
@@ -406,32 +406,20 @@ class RemoteEngine(EngineInterface):
         )
 
 
-class _Looks:
-    """Which heads of a run were looked at, by (layer, head); a layer as a whole as (layer, None)."""
-
-    def __init__(self) -> None:
-        self.seen: set[tuple[int, int | None]] = set()
-
-    def many(self, layer: int, head: int | None) -> bool:
-        """Note a look; whether there were so many that the whole run is worth fetching."""
-        self.seen.add((layer, head))
-        complete = {seen for seen, which in self.seen if which is None}
-        return len(self.seen) > _FEW_HEADS or len(complete) > 1
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteLayer:
     """One layer of a run on the cluster; a head is fetched when it is opened, and its matrix is computed here.
 
     One head costs its queries and keys: 2 n d numbers, where its matrix would be n². After a few heads, those of all
-    layers are fetched at once: a request costs more than they do.
+    layers are fetched at once: a request costs more than they do. ``seen`` are the heads of the run that were looked
+    at, by (layer, head); a layer as a whole as (layer, None).
     """
 
     n_heads: int
     engine: RemoteEngine = field(repr=False, compare=False)
     attend: Attend = field(repr=False)
     layer: int
-    looks: _Looks = field(repr=False, compare=False)
+    seen: set[tuple[int, int | None]] = field(repr=False, compare=False)
 
     @property
     def n_bytes(self) -> int:
@@ -442,7 +430,9 @@ class RemoteLayer:
         every = ReadLayers(self.attend)
         only_head = None if isinstance(head, slice) else head
         run: Any = self.engine.known(every)
-        if run is NOTHING and self.looks.many(self.layer, only_head):
+        self.seen.add((self.layer, only_head))
+        n_complete = sum(head is None for _, head in self.seen)
+        if run is NOTHING and (len(self.seen) > _FEW_HEADS or n_complete > 1):
             run = self.engine.read(every)
         if run is not NOTHING:
             return run[self.layer].weights(head, queries)

@@ -193,7 +193,9 @@ class Service:
         run: AttentionRun = self.engine.ask(_checked(checked.attend, Attend))
         if isinstance(checked, ReadNorms):
             return run.norms_of_sum(checked.layer, checked.heads) if checked.summed else run.value_norms(checked.layer)
-        return _parts(run, checked)
+        layers = run.layers if checked.layer is None else (run.layers[checked.layer],)
+        parts = tuple(layer.load().select_head(checked.head, values=checked.values) for layer in layers)
+        return parts if checked.layer is None else parts[0]
 
     def _forget(self, models: Any) -> None:
         self.engine.forget_tuned([model for model in models if tuned.is_id(str(model))])
@@ -297,9 +299,3 @@ def _model_of(sent: Any) -> str:
     if isinstance(sent, Comparison):
         return next(iter(sent.models), "")
     return sent.model if isinstance(sent, Question) else ""
-
-
-def _parts(run: AttentionRun, request: ReadLayers) -> Any:
-    layers = run.layers if request.layer is None else (run.layers[request.layer],)
-    parts = tuple(layer.load().select_head(request.head, values=request.values) for layer in layers)
-    return parts if request.layer is None else parts[0]

@@ -60,7 +60,7 @@ def read_corpus(
 def corpus_of(data: Data) -> Corpus:
     """The sentences that were read of a file (of kind "sentences"), as ``read_corpus`` takes them."""
     notes = Notes()
-    notes.begin(data.name)
+    notes.names.append(data.name)
     builder = _Builder(notes)
     for item, line in zip(data.items, data.lines, strict=True):
         builder.add(Row(item, line))

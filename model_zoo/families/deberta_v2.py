@@ -8,9 +8,7 @@ from model_zoo.families.rule import Family
 
 def _call(captured: Captured) -> Call:
     attention = captured.attention.get_submodule("self")
-    query, key, value = (
-        split_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
-    )
+    query, key, value = (split_heads(states, captured.n_heads) for states in captured.states)
     n_terms = 1 + sum(kind in attention.pos_att_type for kind in ("c2p", "p2c"))
     scaling = (query.shape[-1] * n_terms) ** -0.5
     return call_with_rest(query, key, value, scaling, captured.scores if attention.relative_attention else None)

@@ -3,7 +3,7 @@
 import torch
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Captured, Projections, unfused_call
+from model_zoo.eager_attention import Captured, Projections
 from model_zoo.families.roberta import WITHOUT_NSP
 from model_zoo.families.rule import Family
 
@@ -13,11 +13,11 @@ def _call(captured: Captured) -> Call:
     query, key, value = (
         # A copy: a view would keep the padding.
         states[: captured.n_tokens].unflatten(-1, (captured.n_heads, -1)).permute(1, 2, 0, 3).clone()
-        for states in (captured.query, captured.key, captured.value)
+        for states in captured.states
     )
     scaling = query.shape[-1] ** -0.5
     reach = captured.attention.get_submodule("self").one_sided_attn_window_size
-    return unfused_call(query / scaling, key, value, scaling, mask=_window(captured, reach))
+    return Call(query / scaling, key, value, scaling, mask=_window(captured, reach))
 
 
 def _window(captured: Captured, reach: int) -> torch.Tensor | None:

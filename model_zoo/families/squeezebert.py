@@ -1,17 +1,14 @@
 """SqueezeBERT: outside the fused kernel; convolutions make its queries, keys and values."""
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Captured, Projections, unfused_call
+from model_zoo.eager_attention import Captured, Projections
 from model_zoo.families.rule import Family
 
 
 def _call(captured: Captured) -> Call:
     """Its states are (batch, width, n): a convolution's."""
-    query, key, value = (
-        states.unflatten(1, (captured.n_heads, -1)).transpose(2, 3)
-        for states in (captured.query, captured.key, captured.value)
-    )
-    return unfused_call(query, key, value, query.shape[-1] ** -0.5)
+    query, key, value = (states.unflatten(1, (captured.n_heads, -1)).transpose(2, 3) for states in captured.states)
+    return Call(query, key, value, query.shape[-1] ** -0.5)
 
 
 class SqueezeBert(Family):

@@ -4,6 +4,7 @@ number a token.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -118,7 +119,8 @@ def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
     loaded = read.loaded
     table = loaded.encoder.get_input_embeddings()
     embedded = table(torch.tensor([list(ids)], device=loaded.model.device))
-    if not loaded.takes_embeddings or not isinstance(embedded, torch.Tensor):
+    takes_embeddings = "inputs_embeds" in inspect.signature(loaded.encoder.forward).parameters
+    if not takes_embeddings or not isinstance(embedded, torch.Tensor):
         raise NotSupported(
             f"{loaded.info.id} ({loaded.info.family}) takes no vectors in place of tokens, so gradients cannot be "
             "traced back to them here. Choose another model, such as BERT."

@@ -305,7 +305,7 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequenc
     info, n = loaded.info, len(encoding)
     n_heads, n_layers = info.n_heads, info.n_layers
     if any(change.edges for change in changes):
-        _refuse_without_heads(info)
+        refuse_heads(info, [(0, 0)])
     refuse_heads(info, [head for change in changes for head in change.heads])
     blocks = any(change.attention or change.feed_forward for change in changes)
     if blocks:
@@ -337,14 +337,10 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequenc
 def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
     """Raises InvalidInput for heads (layer, head) that are not there, NotSupported for a model that has none."""
     for layer, head in heads:
-        _refuse_without_heads(info)
+        if not info.n_heads:
+            raise NotSupported(info.attention_refusal)
         _check_range(info.id, "layer", layer, info.n_layers)
         _check_range(info.id, "head", head, info.n_heads)
-
-
-def _refuse_without_heads(info: ModelInfo) -> None:
-    if not info.n_heads:
-        raise NotSupported(info.attention_refusal)
 
 
 def _more(change: Change) -> bool:

@@ -9,16 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from model_zoo.types.arrays import FloatArray, ReadOnly
+from model_zoo.types.arrays import Array, FloatArray, ReadOnly
 from model_zoo.types.wording import counted
 
 ALL = slice(None)
 
 
-def softmax(scores: FloatArray) -> FloatArray:
+def softmax(scores: Array) -> Array:
     """Softmax over the last axis, stable for scores of -inf; a row of -inf only becomes zeros."""
     highest = scores.max(axis=-1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
+    weights: Array = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = weights.sum(axis=-1, keepdims=True)
     return np.divide(weights, total, out=weights, where=total > 0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, ReadOnly, read_only
 from model_zoo.types.attention import ALL, LayerAttention, QueryKeyLayer
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
-from model_zoo.types.shows import Shows
+from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.states import HiddenStates
 from model_zoo.types.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Whose attention: a model of one stack (BERT, GPT-2) has the first alone. "cross" is how the decoder looks at what
 # the encoder has read.
@@ -240,17 +237,13 @@ class AttentionRun(ReadOnly, Shows):
                 self._head(index, number)
         return chosen
 
-    def to_frame(
-        self, layer: int | Sequence[int] | None = None, head: int | Sequence[int] | None = None
-    ) -> pd.DataFrame:
+    def to_frame(self, layer: int | Sequence[int] | None = None, head: int | Sequence[int] | None = None) -> DataFrame:
         """Attention as a table, one row a layer, head, query and key, in this order.
 
         Columns: layer, head, query, key (all from 0), query_token, key_token, weight (float32). ``layer`` and ``head``
         choose one or some of them; all of them are layers · heads · n · m rows. Raises InvalidInput for those that do
         not exist.
         """
-        import pandas as pd
-
         chosen = self._chosen(layer, head)
         shape = self.n_tokens, self.n_keys
         pairs = np.array(
@@ -258,7 +251,7 @@ class AttentionRun(ReadOnly, Shows):
         ).reshape(-1, 2)
         places = np.indices((len(pairs), *shape)).reshape(3, -1)
         weights = [self.layer(layer_number)[heads].reshape(-1) for layer_number, heads in chosen]
-        return pd.DataFrame(
+        return table(
             {
                 "layer": pairs[places[0], 0],
                 "head": pairs[places[0], 1],

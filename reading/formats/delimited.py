@@ -136,8 +136,9 @@ def _rows(
     text: Text, separator: str, quoting: Quoting, *, guessed: bool, notes: Notes
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line in which each begins; [] for an empty line."""
+    rows: Iterator[tuple[int, list[str]]]
     if quoting == "none":
-        rows = _unquoted_rows(text, separator)
+        rows = ((number, line.split(separator)) for number, line in text.numbered())
     else:
         rows = _rows_between_tabs(text) if guessed else _csv_rows(text, separator, notes)
     for line, row in rows:
@@ -231,10 +232,6 @@ def _join_lines(line: str, following: list[str], width: int) -> tuple[list[str] 
             if balanced:
                 return (row, n_lines) if len(row) == width else (None, 0)
     return None, 0
-
-
-def _unquoted_rows(text: Text, separator: str) -> Iterator[tuple[int, list[str]]]:
-    return ((number, line.split(separator)) for number, line in text.numbered())
 
 
 def _balanced(line: str, separator: str) -> list[str] | None:

@@ -97,7 +97,7 @@ def test_lines_beyond_the_limit_are_refused_and_counted() -> None:
 def rows(text: str) -> list[tuple[int, list[str]]]:
     """The rows below the names of the columns that hold anything."""
     notes = Notes()
-    notes.begin("own")
+    notes.names.append("own")
     table = delimited.table(Text.decode(text.encode(), "own"), Choices(), notes, known=True)
     return [(line, row) for line, row in table.rows if row]
 
