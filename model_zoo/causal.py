@@ -1,4 +1,4 @@
-"""What a causal language model (GPT-2) believes comes next: predictions, scores of whole texts, the logit lens."""
+"""What a causal language model (GPT-2) reads before it says what comes next, and its scores of whole texts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from model_zoo import registry
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
-from model_zoo.prediction_heads import Slot, lens, predictions, slot_at
-from model_zoo.types import Encoding, FittedLens, MaskLens, MaskPrediction, Prediction, TokenScores
+from model_zoo.prediction_heads import Slot, predictions
+from model_zoo.types import Encoding, Prediction, TokenScores
 
 
 def refuse_without_head(loaded: LoadedModel) -> None:
@@ -26,17 +26,7 @@ def refuse_without_head(loaded: LoadedModel) -> None:
     )
 
 
-def next_tokens(
-    loaded: LoadedModel, texts: Sequence[str], top_k: int, targets: Sequence[str | int] = ()
-) -> list[MaskPrediction]:
-    """The best tokens behind every text."""
-    refuse_without_head(loaded)
-    encodings = [encode_uncut(loaded, text) for text in texts]
-    slots = [[slot_at(loaded, encoding, len(encoding), len(encoding) - 1, targets)] for encoding in encodings]
-    return [answer for _, (answer,) in sorted(predictions(loaded, encodings, slots, top_k))]
-
-
-def _encode_without_end(loaded: LoadedModel, text: str) -> Encoding:
+def encode_without_end(loaded: LoadedModel, text: str) -> Encoding:
     """The tokens of a text, without those that tokenizers put behind one (Ettin's): nothing comes after an end."""
     encoding = loaded.encode(text)
     n = len(encoding)
@@ -47,7 +37,7 @@ def _encode_without_end(loaded: LoadedModel, text: str) -> Encoding:
 
 def encode_uncut(loaded: LoadedModel, text: str) -> Encoding:
     """The tokens of a text to its end. Raises InvalidInput for one that is longer than the model reads."""
-    encoding = _encode_without_end(loaded, text)
+    encoding = encode_without_end(loaded, text)
     if encoding.n_dropped:
         raise InvalidInput(
             f"{loaded.info.id} reads {len(encoding):,} tokens, and the text has {encoding.n_dropped:,} more, "
@@ -75,30 +65,3 @@ def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[in
         for answer in answers:
             logs[answer.position], guesses[answer.position] = answer.log_probability, answer.best[0]
         yield index, TokenScores(encoding, loaded.info, logs, tuple(guesses), "causal")
-
-
-def next_lens(
-    loaded: LoadedModel, text: str, top_k: int, positions: Sequence[int] | None = None, fitted: FittedLens | None = None
-) -> tuple[MaskLens, ...]:
-    """The head applied after every layer to the vectors from which the tokens at ``positions`` are predicted, see
-    ``prediction_heads.lens``.
-
-    Without positions, the token after the text.
-    """
-    refuse_without_head(loaded)
-    encoding = _encode_without_end(loaded, text)
-    wanted = [len(encoding)] if positions is None else list(positions)
-    if wanted == [len(encoding)]:
-        encode_uncut(loaded, text)
-    for position in wanted:
-        if not 1 <= position <= len(encoding):
-            raise InvalidInput(
-                f"The prediction for position {position} cannot be traced: the text has tokens 0 to "
-                f"{len(encoding) - 1}, nothing comes before the first, and {len(encoding)} is the next one. "
-                f"Choose 1 to {len(encoding)}."
-            )
-    slots = [
-        Slot(position, position - 1, encoding.ids[position] if position < len(encoding) else None)
-        for position in wanted
-    ]
-    return lens(loaded, encoding, slots, top_k, fitted)

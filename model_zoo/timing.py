@@ -52,9 +52,9 @@ def measure(
     passes: dict[tuple[str, int], _Pass] = {}
     for model, lease in loaded.items():
         try:
-            made = _passes(model, lease, lengths)
+            made = passes_of(model, lease, lengths)
             passes |= {(model, timed_pass.n_tokens): timed_pass for timed_pass in made}
-            yield _subject(model, lease, made)
+            yield subject(model, lease, made)
         except Exception as error:  # whatever a tokenizer stumbles over
             yield CostFailure(model, f"{model} could not be given the texts to measure it on: {_reason(error)}")
     order = random.Random(SEED)
@@ -92,12 +92,8 @@ def measure(
                 )
 
 
-def subject(model: str, loaded: LoadedModel, lengths: Sequence[int]) -> CostSubject:
-    """What is known of a model before it is timed on texts of these lengths."""
-    return _subject(model, loaded, _passes(model, loaded, lengths))
-
-
-def _subject(model: str, loaded: LoadedModel, passes: Sequence[_Pass]) -> CostSubject:
+def subject(model: str, loaded: LoadedModel, passes: Sequence[_Pass]) -> CostSubject:
+    """What is known of a model before it is timed in these passes."""
     return CostSubject(
         model=model,
         info=loaded.info,
@@ -137,7 +133,7 @@ def _timed(one_pass: _Pass) -> tuple[float, int | None]:
     return seconds, machine.max_memory_allocated(device) - before if on_cuda else None
 
 
-def _passes(model: str, loaded: LoadedModel, lengths: Sequence[int]) -> list[_Pass]:
+def passes_of(model: str, loaded: LoadedModel, lengths: Sequence[int]) -> list[_Pass]:
     """The same running text for every model, cut at so many tokens of its own; shortest first."""
     fitting = sorted({n for n in lengths if n <= loaded.max_tokens}) or [loaded.max_tokens]
     words = [word for pair in written_pairs() for word in f"{pair.first} {pair.second}".split()]

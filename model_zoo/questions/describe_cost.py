@@ -25,4 +25,4 @@ class DescribeCost(Question[CostSubject]):
     def answer(self, loaded: LoadedModel) -> CostSubject:
         from model_zoo import timing
 
-        return timing.subject(self.model, loaded, self.lengths)
+        return timing.subject(self.model, loaded, timing.passes_of(self.model, loaded, self.lengths))

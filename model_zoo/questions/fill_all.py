@@ -1,7 +1,7 @@
 """Masks filled one after the other."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from model_zoo.question import LoadedModel, Streamed
@@ -20,6 +20,15 @@ class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
     masked: Collection[int] = ()
 
     def parts(self, loaded: LoadedModel) -> Iterator[MaskPrediction]:
-        from model_zoo import masked
+        from model_zoo.masked import mask_and_slots
+        from model_zoo.prediction_heads import predictions
 
-        return masked.fill_all(loaded, self.text, self.masked)
+        hidden, slots = mask_and_slots(loaded, self.text, self.masked)
+        while slots:  # the model runs again on what has been filled so far
+            ((_, answers),) = predictions(loaded, [hidden], [slots], 1)
+            surest = max(answers, key=lambda answer: answer.best[0].probability)
+            yield surest
+            slots = [slot for slot in slots if slot.position != surest.position]
+            ids = list(hidden.ids)
+            ids[surest.position] = surest.best[0].id
+            hidden = replace(hidden, ids=tuple(ids))

@@ -4,6 +4,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
 
@@ -36,8 +37,17 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
     def answer_all(
         cls, loaded: LoadedModel, questions: Sequence[Self]
     ) -> Iterator[tuple[int, tuple[MaskPrediction, ...]]]:
-        from model_zoo import masked
+        from model_zoo.masked import mask_and_slots
+        from model_zoo.prediction_heads import predictions
 
         first = questions[0]
-        read, hidden = [question.text for question in questions], [question.masked for question in questions]
-        return masked.fill_mask(loaded, read, hidden, first.top_k, first.targets)
+        hidden, slots = [], []
+        for which, question in enumerate(questions):
+            try:
+                masks, wanted = mask_and_slots(loaded, question.text, question.masked, first.targets)
+            except InvalidInput as error:
+                error.which = which
+                raise
+            hidden.append(masks)
+            slots.append(wanted)
+        yield from predictions(loaded, hidden, slots, first.top_k)

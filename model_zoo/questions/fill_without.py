@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction, Without
 
@@ -33,6 +33,27 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
             raise InvalidInput(f"A model cannot be run without {self.without!r} here. Choose future or positions.")
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
-        from model_zoo import masked
+        import torch
 
-        return masked.fill_without(loaded, self.text, self.masked, self.without, self.top_k)
+        from model_zoo.embedding_table import first_position
+        from model_zoo.interventions.editing import Editor, Rows, editing
+        from model_zoo.masked import mask_and_slots
+        from model_zoo.prediction_heads import predictions
+
+        hidden, slots = mask_and_slots(loaded, self.text, self.masked)
+        if self.without and loaded.family.anatomy is None:  # others have ways of their own, as distances between tokens
+            raise NotSupported(
+                f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
+                "since its attention is not known part by part. Choose another model, such as BERT."
+            )
+        n, device = len(hidden), loaded.model.device
+        every = torch.ones(1, 1, n, n, dtype=torch.bool, device=device)
+        editor, changed = Editor(counts=True), {}
+        if self.without == "future":  # beside what the network hides by itself, as a window of near tokens (ModernBERT)
+            editor.rows = dict.fromkeys(range(loaded.info.n_layers), Rows(hide=every.triu(1)))
+        elif self.without == "positions":  # a window tells where tokens stand, too, so nothing is hidden from any
+            same = torch.full((1, n), first_position(loaded), device=device)
+            changed = {"attention_mask": every, "position_ids": same}
+        with editing(loaded, editor):
+            ((_, answers),) = predictions(loaded, [hidden], [slots], self.top_k, changed)
+        return answers

@@ -25,6 +25,7 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
     fitted: FittedLens | None = None
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
-        from model_zoo import masked
+        from model_zoo.masked import mask_and_slots
+        from model_zoo.prediction_heads import lens
 
-        return masked.mask_lens(loaded, self.text, self.masked, self.top_k, self.fitted)
+        return lens(loaded, *mask_and_slots(loaded, self.text, self.masked), self.top_k, self.fitted)

@@ -34,5 +34,20 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import causal
+        from model_zoo.prediction_heads import Slot, lens
 
-        return causal.next_lens(loaded, self.text, self.top_k, self.positions, self.fitted)
+        causal.refuse_without_head(loaded)
+        encoding = causal.encode_without_end(loaded, self.text)
+        n = len(encoding)
+        positions = [n] if self.positions is None else list(self.positions)
+        if positions == [n]:
+            causal.encode_uncut(loaded, self.text)
+        for position in positions:
+            if not 1 <= position <= n:
+                raise InvalidInput(
+                    f"The prediction for position {position} cannot be traced: the text has tokens 0 to {n - 1}, "
+                    f"nothing comes before the first, and {n} is the next one. Choose 1 to {n}."
+                )
+        known = [*encoding.ids, None]
+        slots = [Slot(position, position - 1, known[position]) for position in positions]
+        return lens(loaded, encoding, slots, self.top_k, self.fitted)

@@ -8,6 +8,9 @@ from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import SentenceScore
 
+# Pairs that are tokenized, sorted by length and run before the next ones are looked at.
+_WINDOW = 256
+
 
 @dataclass(frozen=True, slots=True)
 class JudgePair(Question[SentenceScore]):
@@ -28,6 +31,21 @@ class JudgePair(Question[SentenceScore]):
 
     @classmethod
     def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, SentenceScore]]:
-        from model_zoo import sentence
+        import torch
 
-        return sentence.next_sentences(loaded, [(question.a, question.b) for question in questions])
+        from model_zoo.running import batches
+        from model_zoo.sentence import refuse_without_head
+
+        refuse_without_head(loaded)
+        kind, head = loaded.info.nsp, loaded.model.get_submodule(loaded.family.sentence_head)
+        assert kind is not None
+        for first in range(0, len(questions), _WINDOW):
+            window = range(first, min(first + _WINDOW, len(questions)))
+            encodings = [loaded.encode(questions[index].a, questions[index].b) for index in window]
+            for batch in batches(loaded, encodings):
+                with torch.inference_mode():
+                    pooled = loaded.model.base_model(**loaded.inputs([encodings[place] for place in batch]))[1]
+                    logits = head(pooled).float()
+                    p_next = logits.softmax(dim=-1)[:, 0].tolist()
+                for place, p, (yes, no) in zip(batch, p_next, logits.tolist(), strict=True):
+                    yield window[place], SentenceScore(p, (yes, no), kind, encodings[place], loaded.info)

@@ -31,7 +31,11 @@ class PredictNext(Question[MaskPrediction]):
     @classmethod
     def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, MaskPrediction]]:
         from model_zoo import causal
+        from model_zoo.prediction_heads import predictions, slot_at
 
+        causal.refuse_without_head(loaded)
         first = questions[0]
-        read = [question.text for question in questions]
-        return enumerate(causal.next_tokens(loaded, read, first.top_k, first.targets))
+        encodings = [causal.encode_uncut(loaded, question.text) for question in questions]
+        slots = [[slot_at(loaded, tokens, len(tokens), len(tokens) - 1, first.targets)] for tokens in encodings]
+        for place, (answer,) in predictions(loaded, encodings, slots, first.top_k):
+            yield place, answer

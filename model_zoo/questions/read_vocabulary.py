@@ -15,6 +15,12 @@ class ReadVocabulary(Question[Vocabulary]):
     model: str
 
     def answer(self, loaded: LoadedModel) -> Vocabulary:
-        from model_zoo import masked
-
-        return masked.vocabulary(loaded)
+        tokenizer = loaded.tokenizer
+        return Vocabulary(
+            tokens=tuple(loaded.token_names(range(len(tokenizer)))),
+            size=loaded.vocabulary_size,
+            mask_id=tokenizer.mask_token_id,
+            mask_token=tokenizer.mask_token,
+            unknown_id=tokenizer.unk_token_id,
+            special_ids=frozenset(tokenizer.all_special_ids),
+        )

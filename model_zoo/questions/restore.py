@@ -1,9 +1,10 @@
 """What a model predicts where some tokens of its input were replaced, as in training."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import MaskPrediction
 
@@ -26,6 +27,16 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
         normalize(self, positions=tuple(self.positions))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
-        from model_zoo import masked
+        from model_zoo.masked import refuse_unmaskable, refuse_without_head
+        from model_zoo.prediction_heads import Slot, predictions
 
-        return masked.restore(loaded, self.text, self.ids, self.positions, self.top_k)
+        refuse_without_head(loaded)
+        encoding, ids = loaded.encode(self.text), tuple(self.ids)
+        refuse_unmaskable(encoding, self.positions)
+        if len(ids) != len(encoding):
+            raise InvalidInput(f"The text has {len(encoding)} tokens, and {len(ids)} ids were given. Give one a token.")
+        if not self.positions:
+            return ()
+        slots = [Slot(position, position, encoding.ids[position]) for position in self.positions]
+        ((_, answers),) = predictions(loaded, [replace(encoding, ids=ids)], [slots], self.top_k)
+        return answers

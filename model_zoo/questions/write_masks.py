@@ -20,6 +20,13 @@ class WriteMasks(Question[str]):
     masked: Collection[int]
 
     def answer(self, loaded: LoadedModel) -> str:
-        from model_zoo import masked
+        from model_zoo.masked import encode_replaceable, refuse_without_head
 
-        return masked.masked_text(loaded, self.text, self.masked)
+        refuse_without_head(loaded)
+        encoding = encode_replaceable(loaded, self.text, self.masked)
+        written, rest = encoding.text, len(encoding.text)
+        for position in sorted(self.masked, reverse=True):
+            start, end = encoding.offsets[position]
+            end = min(end, rest)  # pieces of one character (bytes) share its span
+            written, rest = written[:start] + loaded.tokenizer.mask_token + written[end:], start
+        return written

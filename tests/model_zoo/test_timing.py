@@ -162,7 +162,7 @@ def test_where_no_model_can_be_given_texts_it_ends_and_a_name_counts_once(engine
     def fail(*_):
         raise InvalidInput("Nothing fits.")
 
-    monkeypatch.setattr(timing, "_passes", fail)
+    monkeypatch.setattr(timing, "passes_of", fail)
     failures = list(engine.measure_cost([str(checkpoint("bert"))] * 2 + [str(checkpoint("xlnet"))]))
     assert [type(event) for event in failures] == [CostFailure] * 2
     assert failures[0].reason.endswith("Nothing fits.")
