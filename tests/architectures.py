@@ -1,7 +1,5 @@
 """Tiny checkpoints of architectures that no family here names, with BERT's tokenizer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

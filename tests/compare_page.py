@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from pages.compare.page import PAGE as COMPARE
 PAGE = COMPARE.path
 VIEWS = tuple(view.name for view in COMPARE.views)
 TEXT, PAIR = "The unbelievable dog barked, didn't it?", "The dog was not tired."
-Open = Callable[..., AppTest]
 
 
 def matrices(app: AppTest) -> list[np.ndarray]:

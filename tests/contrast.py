@@ -1,7 +1,5 @@
 """How well two colours can be told apart, by WCAG 2."""
 
-from __future__ import annotations
-
 
 def contrast(first: str, second: str) -> float:
     """From 1, of equal colours, to 21; both are given as "#rrggbb"."""

@@ -1,7 +1,5 @@
 """A network made by hand, of which it is known what it does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

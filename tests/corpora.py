@@ -1,7 +1,5 @@
 """Sentences and corpora by hand, whose words stand one space apart or are those of plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from analysis.corpus.sentences import NO_HEAD, Corpus, Sentence

@@ -1,7 +1,5 @@
 """Every question that the packages define, found in their files, and one of each that models with its head answer."""
 
-from __future__ import annotations
-
 import dataclasses
 import pkgutil
 from contextlib import suppress

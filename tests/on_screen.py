@@ -16,6 +16,9 @@ from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUpload
 from model_zoo.types import FloatArray
 from ui import address
 
+Open = Callable[..., AppTest]
+"""What the fixture ``open_page`` is: the app at one page, without a browser."""
+
 # After which a page is said never to show what it should; a page that is done is seen at once.
 PATIENCE_MS = int(PATIENCE * 1000)
 

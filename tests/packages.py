@@ -1,7 +1,5 @@
 """The packages of the project, as they lie in its folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]

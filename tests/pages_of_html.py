@@ -1,7 +1,5 @@
 """HTML as a browser would read it: its elements, and the texts in them."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

@@ -4,8 +4,6 @@ one's would.
 What is computed is what the processor computes, so that answers can be compared to the last bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace

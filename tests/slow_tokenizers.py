@@ -1,7 +1,5 @@
 """Files of tokenizers that transformers has written in Python only, as models are published with them: tiny ones."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

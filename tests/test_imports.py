@@ -1,7 +1,5 @@
 """No files of the project import each other in a circle: at the top, in functions, for types, by a name in a string."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.imports import circles, import_graph, read_sources

@@ -5,8 +5,6 @@ tables that are shown, and public docstrings are read; a pattern that finds a se
 narrower, and no file is left out.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A real Chromium and the real app for it: ``browser``, ``app_url``, and ``visit`` to open a watched page."""
 
-from __future__ import annotations
-
 import base64
 import os
 import re

@@ -1,7 +1,5 @@
 """For everybody: axe-core on every page in both themes, the keyboard, no motion where none is wanted, large type."""
 
-from __future__ import annotations
-
 import io
 import itertools
 from collections.abc import Callable, Iterator

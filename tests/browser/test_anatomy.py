@@ -2,8 +2,6 @@
 picture, and nothing drawn while nothing moves.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import xml.etree.ElementTree as ElementTree

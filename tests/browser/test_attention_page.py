@@ -1,7 +1,5 @@
 """The page "Attention" in a real browser: type, click a head in the grid, see the heatmap change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote

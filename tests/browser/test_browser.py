@@ -1,7 +1,5 @@
 """What the app asks of the browser itself: steps of history, texts that Enter applies, a link that is copied."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page "Cause" in a real browser: heads picked by pointer and keyboard, and the answer without them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

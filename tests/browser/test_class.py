@@ -1,7 +1,5 @@
 """A whole class in its browsers: a teacher, three students, a network that is lost, a process that is killed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The models stand elsewhere, and that ends and comes back: pages say so, keep what they show, and go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

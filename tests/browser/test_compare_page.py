@@ -1,7 +1,5 @@
 """Comparing models in a real browser: a row of the best matches opens both heads, the link brings them back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

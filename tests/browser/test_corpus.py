@@ -2,8 +2,6 @@
 against what the engine says of the same sentences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One's own sentences on Corpus in a real browser: uploaded, told, measured; a pronoun opened on Attention."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

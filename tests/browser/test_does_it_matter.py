@@ -1,7 +1,5 @@
 """Whether a head matters, in a real browser: switched off in many words, stopped, and a word opened on Cause."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

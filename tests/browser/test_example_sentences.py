@@ -1,7 +1,5 @@
 """Example sentences in a real browser: more when asked for, ways by click and by address, both themes, a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The view "Find a head" in a real browser: the answer is on the first screen, and a bar opens its head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The first seconds of a visit: nothing jumps, and light or dark is as it was chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

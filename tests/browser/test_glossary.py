@@ -1,7 +1,5 @@
 """The glossary from a dotted word, and the model box, which shows its choice whole."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The grid of all heads in a real browser: its colours, one stop for Tab, one click, what others point at, pictures."""
 
-from __future__ import annotations
-
 import base64
 import io
 import xml.etree.ElementTree as ElementTree

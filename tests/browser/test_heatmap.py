@@ -1,7 +1,5 @@
 """The heatmap in a real browser: colours of cells, what they say, keyboard, themes, narrow screens, pictures."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

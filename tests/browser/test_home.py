@@ -1,7 +1,5 @@
 """The home page in a real browser: a sentence that is typed runs through the picture, a click leads on with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlparse

@@ -2,8 +2,6 @@
 visitor should see then, its numbers held against the engine's, and back through the history.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The page "Layers" in a real browser: run, watch, stop, look at the plane, share a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lessons in a browser: a whole one by keyboard alone, answers that outlast a visit, slides and their keys."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines in a real browser: hover, lock, keyboard, legend, themes, narrow screens, hostile tokens, pictures."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Words that light up in a real browser: pointer, lock, keyboard, other pictures, both themes, two texts, a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

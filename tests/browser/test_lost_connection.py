@@ -1,7 +1,5 @@
 """A connection that is lost for some seconds, as by a lid that is closed or on a crowded Wi-Fi, loses no work."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Iterator

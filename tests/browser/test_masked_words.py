@@ -1,7 +1,5 @@
 """Masked words in a real browser: a bar fills a mask, the keyboard masks, history; small and dark screens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

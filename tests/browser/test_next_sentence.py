@@ -1,7 +1,5 @@
 """Next sentence in a real browser: a list that is stopped, a link to a head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 pictures, they are light or dark as the notebook is, and a notebook without its kernel keeps the last picture.
 """
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 by readers of PNG and PDF, and shows the same colours and words.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

@@ -2,8 +2,6 @@
 Markdown has already made text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

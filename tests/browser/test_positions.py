@@ -1,7 +1,5 @@
 """Where things stand on the screen: the first picture of every view, what must be seen at once, how long Compare is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files as the world publishes them, in a real browser: uploaded, columns chosen where none are named, a result."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A component that is taken off the page, whatever it does: it ends quietly, and a move is no end."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from pathlib import Path

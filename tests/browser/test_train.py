@@ -1,7 +1,5 @@
 """The page "Train" in a real browser: train a head, try a sentence, open the model elsewhere, save it, load it back."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A walk of a fixed seed in a real browser: what ``tests/walks`` does by the thousand without one."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

@@ -1,33 +1,27 @@
-"""Tiny checkpoints with random weights, one file for each family of models, saved the way a hub checkpoint is.
+"""Tiny checkpoints with random weights, one for each family of models, saved the way a hub checkpoint is.
 
 Real config classes, real head classes, real tokenizer classes trained on a few sentences, safetensors on
 disk: ``from_pretrained(build(name, folder))`` takes the path that it takes for a downloaded model. Weights
 are drawn with a fixed seed and wide enough that attention is far from uniform; biases are random too, so that
-a forgotten one shows. A file that holds ``CHECKPOINTS`` is found by itself, and with it all tests of families.
+a forgotten one shows. All tests of families find what families.toml holds.
 """
 
-from __future__ import annotations
-
-import importlib
-import pkgutil
+import math
 import shutil
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
 from transformers import AutoConfig
 
-from checkpoints.family import Family
-from checkpoints.sizes import N_HEADS, N_LAYERS, POSITIONS, WIDTH
 from checkpoints.tokenizing import SENTENCES, tokenizer_of
 from model_zoo.types import ModelSpec
 
-__all__ = [
-    "FAMILIES", "N_HEADS", "N_LAYERS", "POSITIONS", "SENTENCES", "TEXT", "TEXT_PAIR", "WIDTH", "WITH_ATTENTION",
-    "WITH_DECODER", "WITH_HEAD", "Checkpoint", "Family", "TokenizerOf", "build", "spec", "varied",
-]  # fmt: skip
+__all__ = ["SENTENCES"]
 
 Checkpoint = Callable[[str], Path]
 """What the fixture ``checkpoint`` is: the folder of a family's tiny checkpoint, by its name."""
@@ -36,14 +30,59 @@ TokenizerOf = Callable[[str], Any]
 
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."
+N_LAYERS, N_HEADS, WIDTH, POSITIONS = 3, 4, 32, 64  # of the networks of families.toml
 
 
-def _import_families() -> dict[str, Family]:
-    files = [importlib.import_module(file.name) for file in pkgutil.iter_modules(__path__, f"{__name__}.")]
-    return {name: family for file in files for name, family in getattr(file, "CHECKPOINTS", {}).items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """How one tiny checkpoint is made, and what it can do.
+
+    ``head`` is the class of transformers that is saved, ``sizes`` what its config is given. ``mlm`` and ``nsp`` tell
+    the heads whose weights are in the file and were trained in the published checkpoints; ``cross_attention`` that
+    there is a decoder; ``causal`` that no token sees a later one; ``attention`` and ``has_mask`` are False where there
+    is none. ``interface`` is True where attention runs through transformers' AttentionInterface. ``max_tokens`` is None
+    where nothing but the memory bounds the input; ``runs_beyond`` tells that the network itself would read more (rotary
+    and relative positions, padded windows). ``type_ids`` tells that it is given which text a token is of,
+    ``final_norm`` the norm after the encoder's last layer; ``biased`` tells that something is added to q·k for where
+    two tokens stand. Outside the interface ``reference`` names what its attention is made from by its own modules, in
+    ``checkpoints.references``.
+    """
+
+    model_type: str
+    head: str
+    tokenizer: str
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    mlm: bool = False
+    nsp: Literal["NSP", "SOP"] | None = None
+    cross_attention: bool = False
+    causal: bool = False
+    interface: bool = True
+    max_tokens: int | None = POSITIONS
+    runs_beyond: bool = False
+    attention: bool = True
+    has_mask: bool = True
+    type_ids: bool = False
+    final_norm: str | None = None
+    biased: bool = False
+    reference: str | None = None
 
 
-FAMILIES: dict[str, Family] = _import_families()
+def _read_families() -> dict[str, Family]:
+    """What families.toml holds, by name."""
+    entries = tomllib.loads((Path(__file__).parent / "families.toml").read_text(encoding="utf-8"))
+    shapes = entries.pop("shapes")
+    families: dict[str, Family] = {}
+    for name, entry in entries.items():
+        like, shape = entry.pop("like", None), entry.pop("shape", None)
+        if shape is not None:
+            entry["sizes"] = shapes[shape] | entry.get("sizes", {})
+        if entry.get("max_tokens") == math.inf:
+            entry["max_tokens"] = None
+        families[name] = replace(families[like], **entry) if like else Family(**entry)
+    return families
+
+
+FAMILIES: dict[str, Family] = _read_families()
 WITH_ATTENTION = [name for name, family in FAMILIES.items() if family.attention]
 WITH_DECODER = [name for name, family in FAMILIES.items() if family.cross_attention]
 WITH_HEAD = [name for name, family in FAMILIES.items() if family.mlm]

@@ -1,7 +1,5 @@
 """Tokenizers of the classes that families have, trained on a few sentences."""
 
-from __future__ import annotations
-
 import json
 import math
 from functools import cache

@@ -1,6 +1,5 @@
 """Gradients of heads' gates, against finite differences of the gates and against autograd by hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 import torch
 import transformers
 from architectures import build
-from checkpoints import SENTENCES
+from checkpoints import SENTENCES, Checkpoint
 from transformers import AutoTokenizer
 from tuning import classifier
 
@@ -21,7 +20,6 @@ from model_zoo.interventions.layerwise import LayerwiseRun
 from model_zoo.types import Encoding
 from serving.wire import pack, unpack
 
-Checkpoint = Callable[[str], Path]
 WORDS = (HiddenWord(SENTENCES[0], (19, 22)), HiddenWord("She slept.", (4, 9)), HiddenWord(SENTENCES[3], (20, 27)))
 assert [item.text[slice(*item.span)] for item in WORDS] == ["mat", "slept", "cabinet"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from by_transformers import slow_model
-from checkpoints import SENTENCES
+from checkpoints import SENTENCES, Checkpoint
 from scipy.special import rel_entr
 
 from evidence.lens_sentences import lens_sentences
@@ -18,7 +18,6 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FittedLens
 from serving.wire import pack, unpack
 
-Checkpoint = Callable[[str], Path]
 TEXTS = SENTENCES[:4]
 
 

@@ -2,13 +2,12 @@
 
 import pickle
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from checkpoints import SENTENCES, WITH_HEAD
+from checkpoints import SENTENCES, WITH_HEAD, Checkpoint
 from tuning import classifier
 
 from evidence.items import Head, HiddenWord, LabelledText, SentencePair
@@ -20,7 +19,6 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, TargetAnswer
 from serving.wire import pack, unpack
 
-Checkpoint = Callable[[str], Path]
 SETS = (((1, 0),), ((0, 1),), ((0, 1), (1, 0)), (), ((0, 0), (0, 1), (1, 1)))
 BUNDLED = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 

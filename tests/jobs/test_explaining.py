@@ -1,10 +1,9 @@
 """What explanations are put to the test beside: the order of words by nearness, by hand; and which words are hidden."""
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from checkpoints import Checkpoint
 
 from jobs.explaining import METHODS, NEARNESS, RANDOM, Explained, explain
 from model_zoo import Engine
@@ -12,7 +11,6 @@ from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, TargetAnswer
 
-Checkpoint = Callable[[str], Path]
 TINY = "embedded/tinybert"
 
 

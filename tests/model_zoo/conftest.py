@@ -1,7 +1,5 @@
 """Fixtures of the sources of models."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache

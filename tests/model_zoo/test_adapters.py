@@ -1,7 +1,5 @@
 """Adapters (LoRA): merged with the network that they belong to as peft merges them, or said to be what they are."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

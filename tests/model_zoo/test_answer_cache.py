@@ -1,7 +1,5 @@
 """The memory of answers: computed once however many ask, within a budget, and nobody is left waiting."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

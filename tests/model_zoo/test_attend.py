@@ -2,8 +2,6 @@
 size; which tokens of a decoder look at which, what is restored, and what is refused.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import shutil

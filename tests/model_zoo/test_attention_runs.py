@@ -1,7 +1,5 @@
 """Layers and runs compute attention that is known by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import types

@@ -1,7 +1,5 @@
 """Attributions and sums of parts, against models made by hand and arithmetic of the tests' own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

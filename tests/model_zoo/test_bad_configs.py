@@ -1,7 +1,5 @@
 """Configs that lie: refused in a sentence before anything of their size is built, whatever they say."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

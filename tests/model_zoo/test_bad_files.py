@@ -1,7 +1,5 @@
 """Folders that harm: pipes, links, giants, tokenizers that abort or panic, files that change or go away meanwhile."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

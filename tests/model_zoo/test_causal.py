@@ -1,7 +1,5 @@
 """What a causal language model says equals what transformers computes from the same weights, text by text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """``python -m model_zoo.check``: one line a model says whether it gives transformers' numbers, and what failed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The tiny checkpoints that other tests load: whole, the same every time, with attention that is worth comparing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Contributions by hand, against code written from the papers' formulas, and against values really set to zero."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import attrgetter

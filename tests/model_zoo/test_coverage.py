@@ -1,7 +1,5 @@
 """docs/models.md: every architecture of transformers is in it, and none is worse than it says there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """DecompX: its parts add up to the logit, and are those of the paper's formulas and those of networks made by hand."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

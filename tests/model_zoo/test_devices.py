@@ -2,8 +2,6 @@
 asks a GPU for float64, and the numbers are the processor's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

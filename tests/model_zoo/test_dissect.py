@@ -2,8 +2,6 @@
 embeddings, and how models are told positions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 

@@ -1,7 +1,5 @@
 """Downloads as the engine offers them: asked for first, once for everybody, watched, refused where they cannot fit."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Families outside the fused kernel: what is caught equals what their own modules compute, taken apart by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +10,7 @@ import pytest
 import torch
 from by_transformers import network, slow_maps
 from checkpoints import FAMILIES, N_LAYERS, TEXT, TEXT_PAIR, WITH_ATTENTION, Checkpoint, varied
-from checkpoints.block import Block
+from checkpoints.references import REFERENCES, Block
 
 from model_zoo import Engine
 from model_zoo.errors import NotSupported
@@ -72,15 +70,15 @@ def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
         setattr(module, method, spy)
 
     made_from = FAMILIES[family]
-    assert made_from.watch is not None, f"tests/checkpoints has no reference for {family}: give it watch and block"
-    assert made_from.block is not None
-    made_from.watch(model, watch)
+    assert made_from.reference in REFERENCES, f"tests/checkpoints/references.py has none for {family}"
+    watch_attention, block = REFERENCES[made_from.reference]
+    watch_attention(model, watch)
     types = None if run.encoding.type_ids is None else torch.tensor([run.encoding.type_ids])
     options = {"token_type_ids": types} if made_from.type_ids else {}
     with torch.no_grad():
         model(torch.tensor([run.encoding.ids]), **options)
         for number in range(model.config.num_hidden_layers):
-            yield made_from.block(model, number, run.n_tokens, noted, made)
+            yield block(model, number, run.n_tokens, noted, made)
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 that different kinds have in common.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The engine as pages and scripts use it: what it says of models, what it keeps, and how it refuses."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

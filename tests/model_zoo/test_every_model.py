@@ -4,8 +4,6 @@ One test, over the tiny checkpoints and the bundled models; with ``--hub`` over 
 registry too, which it downloads.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from types import SimpleNamespace
 

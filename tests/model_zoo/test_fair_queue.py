@@ -1,7 +1,5 @@
 """The gate: so many at a time, in the order they came, nobody forgotten, and nobody holding a place while waiting."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

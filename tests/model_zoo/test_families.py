@@ -1,7 +1,5 @@
 """Families that differ from the rule: each is found, tested and necessary, and what only one of them does is right."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from pathlib import Path
@@ -24,8 +22,8 @@ FILES = [file.name for file in pkgutil.iter_modules(families.__path__) if file.n
 
 @pytest.mark.parametrize("model_type", FAMILIES)
 def test_every_family_has_a_checkpoint_that_all_tests_of_families_find(model_type: str) -> None:
-    """If not: write tests/checkpoints/<family>.py. Nyströmformer's, which transformers alone cannot run on a text of
-    any other length than a segment's, has tests of its own.
+    """If not: tests/checkpoints/families.toml lacks it. Nyströmformer's, which transformers alone cannot run on a text
+    of any other length than a segment's, has tests of its own.
     """
     tiny = {checkpoint.model_type for checkpoint in CHECKPOINTS.values()}
     in_the_repository = {spec.family for spec in registry.MODELS.values() if spec.hub_id is None}

@@ -1,7 +1,5 @@
 """A model kept from seeing what comes later, or where tokens stand."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from checkpoints import Checkpoint

@@ -2,8 +2,6 @@
 that comes back.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Models of the hub, on a small local one that answers as the real one does: found, refused, fetched, interrupted."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

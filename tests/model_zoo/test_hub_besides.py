@@ -1,7 +1,5 @@
 """What lies beside a model on the hub and in its cache: the hub's own conversion of pickles, what other tools left."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs that are interfered with, against the same done by hand: weights set to zero, edges masked, vectors swapped."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a checkpoint becomes: which heads it has, its figures, its limit of tokens, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

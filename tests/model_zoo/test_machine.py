@@ -1,7 +1,5 @@
 """How much memory there is and is left, in a container too, and which folders lie in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace

@@ -2,8 +2,6 @@
 also before the final norm.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

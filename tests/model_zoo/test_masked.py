@@ -2,8 +2,6 @@
 of a text word by word runs in one batch where it can; the lens on layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

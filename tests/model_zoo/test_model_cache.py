@@ -1,7 +1,5 @@
 """The memory of models: one load a model, a byte budget, the least recently used out first."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -2,8 +2,6 @@
 nobody here can follow, and damaged.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

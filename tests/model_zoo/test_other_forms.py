@@ -2,8 +2,6 @@
 transformers alone computes from the same weights, or refused as what they are.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Weights published as pickles: every number comes through, nothing in them runs, nothing is left half done."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

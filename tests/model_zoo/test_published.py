@@ -2,8 +2,6 @@
 question whether to download it to the maps that transformers computes from the same weights, saved as it saves today.
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Questions as objects: every one in ``model_zoo.questions`` is found here, asked, and sent through pickle."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import pickle

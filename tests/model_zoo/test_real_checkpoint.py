@@ -2,8 +2,6 @@
 transformers and sentence-transformers give, and those that its documentation prints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -3,8 +3,6 @@
 Models are built on the meta device: every layer exists, no memory is used, and parameters can be counted.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """How questions come to run: in turn, alike ones together, each with its own answer or its own failure."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +26,7 @@ class Echo(Question[str]):
     text: str
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Echo]) -> Iterator[tuple[int, str]]:  # noqa: ARG003
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence["Echo"]) -> Iterator[tuple[int, str]]:  # noqa: ARG003
         BATCHES.append([question.text for question in questions])
         for place, question in enumerate(questions):
             if question.text.startswith("bad"):

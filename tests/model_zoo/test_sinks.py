@@ -1,7 +1,5 @@
 """What heads do with special tokens equals what is written out by hand and by plain loops, in every family."""
 
-from __future__ import annotations
-
 import builders
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Tokenizers that transformers has in Python only: their ids are its own, and every piece stands where its text is."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import string

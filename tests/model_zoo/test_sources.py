@@ -1,7 +1,5 @@
 """Where models come from: bundled ones and folders, and names that nothing can have."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One step of training by hand is autograd's, and leaves the model as it is."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What may be typed, with the sentence for what may not, and the words that a text is made of."""
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import pairwise
 

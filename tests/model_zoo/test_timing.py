@@ -1,7 +1,5 @@
 """Measuring cost: who runs when, what is timed and what is not, failures, stopping."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator

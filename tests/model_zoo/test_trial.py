@@ -1,7 +1,5 @@
 """What is found out of a network when it is loaded: on tiny checkpoints of architectures that no file here names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tuned models as models: names, folders, room on the disk and in memory, and the heads of checkpoints."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The result types check what they are given, show themselves in a short line, and load no table package."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

@@ -2,8 +2,6 @@
 models to compare, and passes that take no time to be timed.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path

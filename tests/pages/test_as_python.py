@@ -1,7 +1,5 @@
 """What every view gives as Python, found by itself: the lines run, and their numbers are those on the screen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +9,7 @@ import cost_view
 import layers_page
 import pytest
 import train_page
-from on_screen import button, drawn
+from on_screen import Open, button, drawn
 from patience import PATIENCE
 from run_lines import compiled, compute_what_is_shown
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -33,8 +31,6 @@ from pages.train.presets import Distillation, FromScratch, Race
 from pages.train.results import LearningCurve
 from ui import as_python, attended_text
 from ui.page import Page, View
-
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.slow
 

@@ -1,15 +1,13 @@
 """The page "Attention" without a browser: what it shows, what it keeps, what it says when something is wrong."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import builders
 import numpy as np
 import pytest
-from on_screen import grids, heatmaps, prose
+from checkpoints import Checkpoint
+from on_screen import Open, grids, heatmaps, prose
 from sink_runs import SENTENCE, looks_at, run_of
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
@@ -19,9 +17,6 @@ from model_zoo import Engine
 from model_zoo.sinks import measure_run
 from model_zoo.types import Encoding, FloatArray
 from pages.attention.sinks import RULE, describe_head, table
-
-Open = Callable[..., AppTest]
-Checkpoint = Callable[[str], Path]
 
 PAGE = "pages/attention/page.py"
 

@@ -1,14 +1,12 @@
 """The switch "Show" of the page "Attention" in every view, the grid of heads, words that light up: their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, grids, heatmaps, prose, unpacked
+from checkpoints import Checkpoint
+from on_screen import Open, controls, drawn, grids, heatmaps, prose, unpacked
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
@@ -28,8 +26,6 @@ from ui.show import SHOW, WORDS
 PAGE = ATTENTION.path
 TEXT = "The unbelievable dog barked."
 OF_LAYERS: tuple[ContributionMeasure, ...] = ("ALTI", "value zeroing")
-Open = Callable[..., AppTest]
-Checkpoint = Callable[[str], Path]
 
 
 def component(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:

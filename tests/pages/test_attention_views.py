@@ -1,7 +1,5 @@
 """Every view of the page "Attention", every filter, every part of a model: the numbers on screen; finding a head."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -11,8 +9,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from checkpoints import FAMILIES, WITH_ATTENTION, varied
-from on_screen import button, drawn, grids, heatmaps, prose, unpacked
+from checkpoints import FAMILIES, WITH_ATTENTION, Checkpoint, varied
+from on_screen import Open, button, drawn, grids, heatmaps, prose, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter, combine
@@ -26,8 +24,6 @@ from pages.attention.page import PAGE as ATTENTION
 from ui import widgets
 from viz.layout import percent
 from viz.palette import MOST_COLOURS
-
-Open = Callable[..., AppTest]
 
 VIEWS = {view.name: view for view in ATTENTION.views}
 PAGE = "pages/attention/page.py"
@@ -213,8 +209,6 @@ def test_without_the_fused_kernel(name: str, open_page: Open, checkpoint: Callab
     captions = [caption.value for caption in app.caption if "softmax over" in caption.value]
     assert ["for where the two tokens stand" in caption for caption in captions] == [FAMILIES[name].biased]
 
-
-Checkpoint = Callable[[str], Path]
 
 UNFILTERED = {"neuron", "heads", "who"}
 CAT, DOG = "The cat sat on the mat.", "The dog was tired of it."

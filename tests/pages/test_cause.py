@@ -1,7 +1,5 @@
 """The page "Cause": what it shows against the engine's own answers, and what it says where it cannot."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from on_screen import cell_maps, drawn, prose
+from on_screen import Open, cell_maps, drawn, prose
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -31,7 +29,6 @@ PAGE = "pages/cause/page.py"
 MODEL = "embedded/bert"
 DOGS = "The dogs near the house [MASK] hungry."
 DOG = "The dog near the house [MASK] hungry."
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """The page "Compare" without a browser: every view, links, texts that cannot be read, nothing run twice."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The view "Cost" of the page "Compare": it shows what was measured, and nothing that was not."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import threading
@@ -11,9 +9,8 @@ from typing import Any
 
 import pytest
 from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, table
-from on_screen import button, prose
+from on_screen import Open, button, prose
 from patience import PATIENCE
-from streamlit.testing.v1 import AppTest
 
 from analysis.intervals import wilson
 from analysis.latency import doubling
@@ -25,8 +22,6 @@ from model_zoo.types import Quality
 from training import quality as quality_module
 from training.measure_quality import MeasureQuality
 from ui import precomputed
-
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.usefixtures("quick_timing")
 

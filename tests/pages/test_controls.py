@@ -1,13 +1,9 @@
 """Controls change what is drawn or are not there: all of them on "Attention", those above all views on other pages."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from on_screen import controls, drawn
-from streamlit.testing.v1 import AppTest
+from on_screen import Open, controls, drawn
 
 from pages.attention import page as attention
 from pages.compare import page as compare
@@ -16,7 +12,6 @@ from pages.masked_words import page as masked_words
 pytestmark = pytest.mark.slow
 
 PAGE = "pages/attention/page.py"
-Open = Callable[..., AppTest]
 
 # With special tokens hidden there is something to scale; pieces, a pair and two heads give the others something to do.
 BASE = {

@@ -1,7 +1,5 @@
 """The view "Does it matter?" of the page "Corpus": it says what the engine answers, and why something is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from on_screen import button, prose
+from on_screen import Open, button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE as TRAIN
@@ -34,7 +32,6 @@ from ui.precomputed.heads import HEADS
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"
-Open = Callable[..., AppTest]
 Kind = TypeVar("Kind", bound=Job)
 
 

@@ -1,7 +1,5 @@
 """The view "Search" of the page "Corpus": A looks at B, and nearest words, against the engine's own answers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import button, prose, to_save, unpacked
+from on_screen import Open, button, prose, to_save, unpacked
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 
@@ -25,8 +23,6 @@ from viz.layout import percent
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"
-
-Open = Callable[..., AppTest]
 
 
 @pytest.fixture

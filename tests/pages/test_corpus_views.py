@@ -1,7 +1,5 @@
 """The views of heads, relations and pronouns of the page "Corpus", and its sentences: built-in, pasted, uploaded."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 from builders import info
 from layers_page import figure
-from on_screen import button, prose, to_save
+from on_screen import Open, button, prose, to_save
 from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
@@ -45,8 +43,6 @@ PAGE = "pages/corpus/page.py"
 BERT, TINY = "embedded/bert", "embedded/tinybert"
 OBJ = Relation("obj", "down")
 README = Path(__file__).parents[2] / "README.md"
-
-Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")

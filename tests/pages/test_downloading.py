@@ -1,14 +1,12 @@
 """A model on the hub: every page says what its download takes, asks, shows how far it is, and goes on by itself."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from loopback_hub import Hub
-from on_screen import prose
+from on_screen import Open, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
@@ -16,8 +14,6 @@ from train_page import PAGE, TINY, begin, job, sound
 from model_zoo import Engine, sources
 from model_zoo.downloading import Download
 from pages.train.presets import Race
-
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,7 @@
 """What holds for every view of every page: it opens, its link restores it, whatever is typed is text."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 from architectures import FUNNEL, HYBRID, LED, build
 from nasty import MARKDOWN, NASTY
-from on_screen import controls, drawn, prose
+from on_screen import Open, controls, drawn, prose
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import NumberInput, Slider
 
@@ -19,7 +17,6 @@ from pages import PAGES
 from ui.page import Page, View
 
 ROOT = Path(__file__).parents[2]
-Open = Callable[..., AppTest]
 
 
 TEXTS = {"text": "She opened the window.", "pair": "Cold air came into the room."}

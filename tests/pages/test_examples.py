@@ -1,7 +1,5 @@
 """The examples, and the links for lessons: each shows what its title or question says, measured anew."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, heatmaps, prose, unpacked
+from on_screen import Open, controls, drawn, heatmaps, prose, unpacked
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 
@@ -38,7 +36,6 @@ from ui.precomputed import EMBEDDED
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
 BERT = "embedded/bert"
-Open = Callable[..., AppTest]
 
 PAGES: dict[str, tuple[Examples, dict[str, str]]] = {
     "pages/attention/page.py": (ATTENTION, {}),

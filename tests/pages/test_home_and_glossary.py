@@ -1,16 +1,13 @@
 """The home page: the model's own numbers in the picture, a way on from each part, cards; and the page "Glossary"."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from on_screen import button, unpacked
+from on_screen import Open, button, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.words import to_follow
@@ -24,8 +21,6 @@ from pages.learn.lessons import LESSONS
 from ui import TEXT, address
 from ui.glossary import TERMS
 from viz.anatomy import RUN_PLACES, SOURCE
-
-Open = Callable[..., AppTest]
 
 HOME = "pages/home/page.py"
 LARGEST = 200_000  # bytes of the picture: its scripts, its styles, its numbers

@@ -1,11 +1,8 @@
 """The page "Layers" without a browser: its numbers, what runs and what does not run again, stopping."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +10,8 @@ import numpy as np
 import pytest
 from gated import Gate, study
 from layers_page import PAGE, VIEWS, figure, last_run, nothing_yet, results_of, run, written
-from on_screen import button, prose
+from on_screen import Open, button, prose
 from patience import PATIENCE
-from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS, probe
 from analysis.probing.movement import movement
@@ -24,8 +20,6 @@ from model_zoo import Engine, registry, running, sources
 from pages.layers.picture import table_of
 from pages.layers.tables import depth_sentence
 from ui import join_names, precomputed
-
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.slow
 

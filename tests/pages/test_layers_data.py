@@ -1,17 +1,13 @@
 """The page "Layers" with one's own data and with syntax trees: what is read, refused and kept; the structural probe."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from layers_page import PAGE, ROWS, conllu, figure, results_of, run, table, written
-from on_screen import button, prose
+from on_screen import Open, button, prose
 from own_files import trees
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.testing.v1 import AppTest
 
 from analysis.probing import structural_probe
 from analysis.probing.structural import RANK
@@ -22,8 +18,6 @@ from pages.layers import fields
 from pages.layers.structural import edges
 from ui import precomputed
 from web.settings import settings
-
-Open = Callable[..., AppTest]
 
 # What else can be wrong, and what is read of it, is tested where files are read.
 BAD_DATA = {

@@ -1,19 +1,17 @@
 """The page "Masked words" without a browser: clicking, filling, every view, and what goes wrong."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from builders import info
+from checkpoints import Checkpoint
 from layers_page import figure
-from on_screen import button, cell_maps, controls, drawn, prose
+from on_screen import Open, button, cell_maps, controls, drawn, prose
 from patience import PATIENCE
 from run_lines import compute_what_is_shown
 from streamlit.testing.v1 import AppTest
@@ -37,8 +35,6 @@ PAGE = "pages/masked_words/page.py"
 COMPARE = "pages/compare/page.py"
 VIEWS = [view.name for view in masked_words.PAGE.views]
 TEXT = "The keys to the cabinet are on the table."
-Open = Callable[..., AppTest]
-Checkpoint = Callable[[str], Path]
 
 
 def bars(app: AppTest, number: int = 0) -> list[float]:

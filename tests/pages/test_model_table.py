@@ -3,8 +3,6 @@
 That the table tells the truth is tested in test_every_model.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,15 +1,11 @@
 """The page "Next sentence" without a browser: swapping, controls, lists that can be stopped, refusals."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import button, prose
-from streamlit.testing.v1 import AppTest
+from checkpoints import Checkpoint
+from on_screen import Open, button, prose
 
 from analysis.control_sentences import draw
 from model_zoo import Engine
@@ -17,8 +13,6 @@ from model_zoo.types import signed
 
 PAGE = "pages/next_sentence/page.py"
 A, B = "She opened the window.", "Cold air came into the room."
-Open = Callable[..., AppTest]
-Checkpoint = Callable[[str], Path]
 
 
 def test_the_number_the_swapped_one_and_controls(open_page: Open, engine: Engine) -> None:

@@ -2,8 +2,6 @@
 table of models promises for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,14 +1,9 @@
 """The pages on a checkpoint as its authors published it, by its id and without a hub."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from on_screen import prose
+from on_screen import Open, prose
 from real_checkpoint import FOLDER, ID
-from streamlit.testing.v1 import AppTest
 from train_page import charts, numbers, sound
 
 from analysis.sentence_vectors import cosines
@@ -17,7 +12,6 @@ from training.finetuning import sentence_pairs
 
 pytestmark = pytest.mark.slow
 
-Open = Callable[..., AppTest]
 
 LINES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 

@@ -1,7 +1,5 @@
 """The page Status and its button; the app where strangers use it: listed models, shorter texts, bounded uploads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,7 +8,7 @@ from typing import Any
 
 import pytest
 from figures_of_a_process import FIGURES
-from on_screen import button
+from on_screen import Open, button
 from patience import PATIENCE
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
@@ -23,8 +21,6 @@ from pages.status import emptying, panel
 from web import process, uploads
 from web import settings as settings_module
 from web.settings import settings
-
-Open = Callable[..., AppTest]
 
 CODE = "sesame 12"
 

@@ -1,11 +1,7 @@
 """What pages say of texts: longer than in training or than is read, of unknown words, known from pretraining."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
-from on_screen import prose
+from on_screen import Open, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
@@ -14,8 +10,6 @@ from model_zoo.heldout import written_pairs
 from pages.next_sentence import whole_text
 from ui import MASKS
 from ui.messages import make_distinct
-
-Open = Callable[..., AppTest]
 
 SHORT, FITS, TOO_LONG = (" ".join(["cat"] * n) for n in (18, 126, 127))  # with [CLS] and [SEP] 20, 128, 129 tokens
 ROWS = [(f"{place} cat", "ab"[place % 2]) for place in range(30)]

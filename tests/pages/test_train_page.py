@@ -1,11 +1,8 @@
 """The page "Train" without a browser: what every view shows before and after a training, where its models open."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import zipfile
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +10,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from on_screen import button, controls, heatmaps, prose
+from checkpoints import Checkpoint
+from on_screen import Open, button, controls, heatmaps, prose
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -44,7 +42,6 @@ from web.saved import Saved
 
 pytestmark = pytest.mark.slow
 
-Open = Callable[..., AppTest]
 
 TINYBERT = "embedded/tinybert"
 LSTM = "embedded/bilstm"
@@ -298,8 +295,6 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in prose(app)
     assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
 
-
-Checkpoint = Callable[[str], Path]
 
 TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
 

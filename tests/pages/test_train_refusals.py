@@ -1,13 +1,11 @@
 """The page "Train" where something is wrong: one sentence each, and nothing that was typed is lost."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from on_screen import button, prose
+from on_screen import Open, button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, charts, job, look, sound, train, tuned
@@ -16,8 +14,6 @@ import model_zoo
 from jobs.tuning import Run, Training
 from model_zoo import Engine
 from training.finetuning.results import Event, Stepped
-
-Open = Callable[..., AppTest]
 
 pytestmark = pytest.mark.slow
 

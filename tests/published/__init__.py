@@ -5,8 +5,6 @@ in the tokenizer's files, as they are published: written down from what the real
 real hub. An entry that is added there is in all tests of layouts; its keys are the fields of ``layout.Layout``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What is said of one model on the hub: which files it has, and what stands in them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

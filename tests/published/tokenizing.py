@@ -1,7 +1,5 @@
 """Tokenizers as they are published: a real sentencepiece model, vocabularies in the order that the published have."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """The sentences on which every lesson is tried: that of the app, one with pieces and signs, and a short one."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

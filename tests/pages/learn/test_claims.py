@@ -1,7 +1,5 @@
 """What lessons claim of a sentence, checked against arithmetic of its own on three sentences."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from itertools import pairwise

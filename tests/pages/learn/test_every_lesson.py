@@ -1,13 +1,9 @@
 """What holds for every step of every lesson, on three sentences and on the lesson's own."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from on_screen import Open
 
 from pages import PAGES
 from pages.learn import fields
@@ -21,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 STEPS = [(lesson, place) for lesson in LESSONS.values() for place in range(len(lesson.steps))]
 SHOWN = [(lesson, place) for lesson, place in STEPS if not issubclass(lesson.steps[place], RecallStep)]
-Open = Callable[..., AppTest]
 LONG = ("The old sailor walked along the harbour and thought of the ships that he had seen. " * 9).strip()
 NASTY = ("", "…", "a <b>*bold*</b> [[word]] $x$ `c`", "one", "[MASK] [SEP]", LONG, "猫はマットに座った。")
 

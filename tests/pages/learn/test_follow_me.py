@@ -1,13 +1,10 @@
 """A teacher and students in one process: what is shown in a room is what they see, and what they answer is counted."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from on_screen import prose
+from on_screen import Open, prose
 from streamlit.testing.v1 import AppTest
 
 from classroom import session as room_session
@@ -22,7 +19,6 @@ from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import SENTENCES, cases
 
-Open = Callable[..., AppTest]
 PAGE = "pages/learn/page.py"
 CAT, BUT, SING = SENTENCES
 

@@ -1,13 +1,12 @@
 """What a browser kept of the lessons, of which nothing is trusted; what a click in the picture moves."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from on_screen import Open
 from streamlit.testing.v1 import AppTest
 
 from pages.learn import keeper, walk
@@ -18,7 +17,6 @@ from pages.learn.walk import FOLLOWED
 from ui import address, component
 from ui.widgets import LAYER, PAIR, TEXT
 
-Open = Callable[..., AppTest]
 OWN = "A sentence of my own."
 
 

@@ -1,21 +1,18 @@
 """Lessons on the past, on layers, masks and places: what they say of a model, against arithmetic of its own."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from itertools import combinations
 from math import exp, tanh
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from checkpoints import Checkpoint
 from compare_page import matrices
+from on_screen import Open
 from seqeval.metrics import f1_score
 from seqeval.scheme import IOB2
-from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
@@ -35,8 +32,6 @@ LESSON = LESSONS["sight"]
 right = partial(sentences.right, LESSON)
 for_every_text = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
 pytestmark = pytest.mark.usefixtures("app")
-Open = Callable[..., AppTest]
-Checkpoint = Callable[[str], Path]
 
 
 @for_every_text

@@ -1,7 +1,5 @@
 """Lesson 1: what it says of tokens is what tokenizers do."""
 
-from __future__ import annotations
-
 from threading import Barrier, Thread
 
 import pytest

@@ -1,7 +1,5 @@
 """The lesson on sentence vectors: pooling, anisotropy and search by arithmetic of its own; training against torch."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

@@ -1,15 +1,12 @@
 """The last lesson trains a model, tries it, and looks inside; other steps see what was trained."""
 
-from __future__ import annotations
-
 import copy
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cost_view import measurement
-from on_screen import prose
+from on_screen import Open, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, DistilBertConfig, ElectraConfig, RobertaConfig
@@ -22,7 +19,6 @@ from pages.learn.lessons import smaller, using
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
 
-Open = Callable[..., AppTest]
 TEXT = "The food was cold and the waiter was rude."
 
 

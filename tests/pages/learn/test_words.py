@@ -1,7 +1,5 @@
 """The words of lessons: how a file is read, what is wrong with one, how names are filled, which answer is right."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Worksheets, read as a browser reads them: what is asked, what is answered and where, what visitors typed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
