@@ -6,13 +6,15 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Shows, counted
-from model_zoo.types.shows import DataFrame, table
 from reading.items import Item
 from reading.text import clipped, first_few, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Quoting = Literal["csv", "none"]
 Split = Literal["train", "dev", "test"]
@@ -96,9 +98,11 @@ class Data(Shows):
     def __repr__(self) -> str:
         return f"<Data {counted(len(self.items), self.report.noun)} of {self.name}>"
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row an item: what it holds, its line and its split."""
-        frame = table([asdict(item) for item in self.items])
+        import pandas as pd
+
+        frame = pd.DataFrame([asdict(item) for item in self.items])
         return frame.assign(line=self.lines, split=[split or "" for split in self.splits])
 
     @property
