@@ -51,20 +51,15 @@ def bars(
     highest = top or max(max(values, default=0.0) for _, values in series) or 1.0
     palette = categorical(max(2, len(series)), dark)
     several = len(series) > 1
-    traces = [
-        horizontal_bars(
-            values,
-            [palette[1] if place == marked else colour for place in range(len(names))],
-            [
-                f"{token_text(name)}<br>{token_text(quantity)}: <b>{value:.6g}</b>"
-                for name, value in zip(names, values, strict=True)
-            ],
-            dark=dark,
-            texts=[format(value, written) for value in values],
-            name=quantity,
-        )
-        for (quantity, values), colour in zip(series, palette, strict=False)
-    ]
+    traces = []
+    for (quantity, values), colour in zip(series, palette, strict=False):
+        inks = [palette[1] if place == marked else colour for place in range(len(names))]
+        hover = [
+            f"{token_text(name)}<br>{token_text(quantity)}: <b>{value:.6g}</b>"
+            for name, value in zip(names, values, strict=True)
+        ]
+        texts = [format(value, written) for value in values]
+        traces.append(horizontal_bars(values, inks, hover, dark=dark, texts=texts, name=quantity))
     title = "" if several else token_text(series[0][0])
     return _bar_figure(
         traces,

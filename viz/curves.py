@@ -87,20 +87,10 @@ def _with_bands(
         known = [(at, low, high) for at, (_, low, high) in zip(x, estimates, strict=True) if not math.isnan(low + high)]
         places, lows, highs = ([row[part] for row in known] for part in range(3))
         bands.append(band(safe, places, lows, highs, colour) | {"showlegend": False})
-        lines.append(
-            line(
-                safe,
-                x,
-                [value for value, _, _ in estimates],
-                colour,
-                marked=symbol(number),
-                size=7,
-                customdata=[(low, high) for _, low, high in estimates],
-                hover=f"{hover}: <b>%{{y:{form}}}{unit}</b>"
-                + f" (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})" * bool(known)
-                + f"<extra>{safe}</extra>",
-            )
-        )
+        values, ends = [value for value, _, _ in estimates], [(low, high) for _, low, high in estimates]
+        interval = f" (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})" if known else ""
+        template = f"{hover}: <b>%{{y:{form}}}{unit}</b>{interval}<extra>{safe}</extra>"
+        lines.append(line(safe, x, values, colour, marked=symbol(number), size=7, customdata=ends, hover=template))
     return [*bands, *lines]
 
 
@@ -254,21 +244,16 @@ def rho_by_layer(rankings: Sequence[Ranking], varied: str, *, dark: bool = False
     traces = []
     for ranking in rankings:
         place = names.index(ranking.name)
-        name = token_text(f"{ranking.name}, {varied}" if ranking.varied else ranking.name)
-        traces.append(
-            line(
-                name,
-                [layer for layer, *_ in ranking.points],
-                [None if math.isnan(rho) else rho for _, rho, _, _ in ranking.points],
-                palette[place],
-                dash="dot" if ranking.varied else "solid",
-                marked=f"{symbol(place)}-open" if ranking.varied else symbol(place),
-                size=9,
-                customdata=[[low, high] for _, _, low, high in ranking.points],
-                hover="layer %{x}: <b>%{y:.3f}</b> (%{customdata[0]:.2f} to %{customdata[1]:.2f})"
-                f"<extra>{name}</extra>",
-            )
-        )
+        name, dash, marked = ranking.name, "solid", symbol(place)
+        if ranking.varied:
+            name, dash, marked = f"{name}, {varied}", "dot", f"{marked}-open"
+        layers = [layer for layer, *_ in ranking.points]
+        rhos = [None if math.isnan(rho) else rho for _, rho, _, _ in ranking.points]
+        ends = [[low, high] for _, _, low, high in ranking.points]
+        interval = "(%{customdata[0]:.2f} to %{customdata[1]:.2f})"
+        hover = f"layer %{{x}}: <b>%{{y:.3f}}</b> {interval}<extra>{token_text(name)}</extra>"
+        style: dict[str, Any] = {"dash": dash, "marked": marked, "size": 9, "customdata": ends, "hover": hover}
+        traces.append(line(token_text(name), layers, rhos, palette[place], **style))
     return make_figure(
         traces,
         dark,

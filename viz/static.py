@@ -112,7 +112,8 @@ def _matrix(
     scale. Of more than 128 rows or columns, several share a cell, which shows the one farthest from zero.
     """
     pooled = _pooled(values)
-    wide, high = (_cell(n, 34 if numbers else _LARGEST_CELL) for n in reversed(pooled.shape))  # of a cell
+    largest = 34 if numbers else _LARGEST_CELL
+    wide, high = (min(largest, max(_SIDE / n, 3.0)) for n in reversed(pooled.shape))  # of a cell
     wide, high = (wide, min(wide, high)) if numbers else (min(wide, high),) * 2
     row_labels, column_labels = (_labels(side, n) for side, n in zip(labels, pooled.shape, strict=True))
     down, across = names
@@ -412,10 +413,6 @@ def _pooled(values: FloatArray) -> FloatArray:
 def _labels(names: Sequence[str], n: int) -> list[str]:
     """What n rows or columns are called; without names where several share one."""
     return [clipped(visible_text(name), _LONGEST) for name in names] if len(names) == n else [""] * n
-
-
-def _cell(n: int, largest: int) -> float:
-    return min(largest, max(_SIDE / n, 3.0))
 
 
 def _labelled(n: int, size: float) -> range:

@@ -176,7 +176,17 @@ class Grid(HeadWidget, part="grid", source=viz.grid.SOURCE):
         return self._caption("All heads" if self._heads else "All layers")
 
 
-class Heatmap(HeadWidget, part="heatmap", source=viz.heatmap.SOURCE):
+class MapWidget(HeadWidget):
+    """A widget of one map, which it names."""
+
+    def _file(self, name: str) -> str:
+        return attended.file_name(self.attention.measure, name, self.layer, self.head or 0, COUNTS)
+
+    def about(self) -> dict[str, str]:
+        return super().about() | {"Head" if self._heads else "Layer": self._map_name()}
+
+
+class Heatmap(MapWidget, part="heatmap", source=viz.heatmap.SOURCE):
     """A head as a heatmap; what is pointed at in it: ``token``, the query, and ``key``."""
 
     title = "A head as a heatmap"
@@ -185,15 +195,11 @@ class Heatmap(HeadWidget, part="heatmap", source=viz.heatmap.SOURCE):
         self._stretch = stretch
         super().__init__(*arguments)
 
-    @property
-    def _map(self) -> Filtered:
-        return self._filtered(self.attention.map(self.layer, self.head or 0))
-
     def payload(self) -> viz.heatmap.Payload:
         return attended.heatmap_payload(
-            self._map,
+            self._filtered(self.attention.map(self.layer, self.head or 0)),
             self.attention.measure,
-            file=attended.file_name(self.attention.measure, "attention", self.layer, self.head or 0, COUNTS),
+            file=self._file("attention"),
             stretch=self._stretch or not self.attention.shares,
             group=self._group.name,
         )
@@ -201,14 +207,11 @@ class Heatmap(HeadWidget, part="heatmap", source=viz.heatmap.SOURCE):
     def _svg(self) -> str:
         return static.heatmap_svg(self.payload())
 
-    def about(self) -> dict[str, str]:
-        return super().about() | {"Head" if self._heads else "Layer": self._map_name()}
-
     def __str__(self) -> str:
         return self._caption(f"Heatmap of {self._map_name()}")
 
 
-class Words(HeadWidget, part="words", source=viz.lit_words.SOURCE):
+class Words(MapWidget, part="words", source=viz.lit_words.SOURCE):
     """A text whose words light up; the word kept or pointed at: ``token`` as a query, ``key`` as a key."""
 
     title = "Word by word"
@@ -218,20 +221,16 @@ class Words(HeadWidget, part="words", source=viz.lit_words.SOURCE):
     def _mean(self) -> FloatArray:
         return mean_of_all(self.attention)
 
-    @property
-    def _lit(self) -> Filtered:
-        return self._filtered(attended.word_maps(self.attention, self.layer, self.head or 0, self._mean))
-
     def _words(self) -> viz.lit_words.Payload:
         return attended.words_payload(
             self.attention,
-            self._lit,
+            self._filtered(attended.word_maps(self.attention, self.layer, self.head or 0, self._mean)),
             self.layer,
             self.head or 0,
             steps=True,
             counts=COUNTS,
             group=self._group.name,
-            file=attended.file_name(self.attention.measure, "words", self.layer, self.head or 0, COUNTS),
+            file=self._file("words"),
         )
 
     def payload(self) -> dict[str, Any]:
@@ -239,9 +238,6 @@ class Words(HeadWidget, part="words", source=viz.lit_words.SOURCE):
 
     def _svg(self) -> str:
         return static.lit_words_svg(self._words())
-
-    def about(self) -> dict[str, str]:
-        return super().about() | {"Head" if self._heads else "Layer": self._map_name()}
 
     def __str__(self) -> str:
         return self._caption(f"Words lit by {self._map_name()}")
@@ -273,17 +269,12 @@ class Lines(HeadWidget, part="lines", source=viz.lines.SOURCE):
     def _front(self) -> Head | None:
         return None if self.head is None else (self.layer, self.head)
 
-    @property
-    def _several(self) -> Filtered:
+    def payload(self) -> viz.lines.Payload:
         heads = self._drawn_heads
         if not heads:
             raise InvalidInput("No head is chosen, so there is nothing to draw. Choose at least one.")
-        return self._filtered(np.stack([self.attention.map(*head) for head in heads]))
-
-    def payload(self) -> viz.lines.Payload:
-        heads = self._drawn_heads
         return attended.lines_payload(
-            self._several,
+            self._filtered(np.stack([self.attention.map(*head) for head in heads])),
             self.attention.measure,
             heads,
             self._front if self._front in heads else None,
