@@ -16,7 +16,7 @@ The picture is saved as SVG or PNG by the component itself, in the reader's brow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypedDict
 
 import numpy as np
@@ -177,6 +177,7 @@ def payload(
     weights = anatomy.weights
     predicted = predictions.position - first if predictions is not None else -1
     best = predictions.best[:MOST_WORDS] if predictions is not None else ()
+    characters = ["" if special else written(encoding, place) for place, special in enumerate(encoding.special)]
     return Payload(
         weights=b"".join(
             [
@@ -190,7 +191,7 @@ def payload(
         model=anatomy.model.id,
         tokens=[visible_text(token) for token in encoding.tokens[window]],
         ids=list(encoding.ids[window]),
-        characters=list(_characters(anatomy))[window],
+        characters=characters[window],
         first=first,
         n_tokens=len(encoding),
         position=followed,
@@ -283,8 +284,3 @@ def _part(anatomy: Anatomy, stage: Stage, n_heads: int) -> tuple[int, int] | Non
         return None
     place = anatomy.head * (size // d) // n_heads
     return place * d, (place + 1) * d
-
-
-def _characters(anatomy: Anatomy) -> Iterator[str]:
-    for place, special in enumerate(anatomy.encoding.special):
-        yield "" if special else written(anatomy.encoding, place)

@@ -1,6 +1,6 @@
 // What a cell says, and how its number is written on it.
 
-import { signOf } from "../shared/numbers.js";
+import { largest, signOf } from "../shared/numbers.js";
 
 // Two digits that count, in the room of a cell; a dash for what could not be had.
 export function written(value) {
@@ -28,9 +28,7 @@ const NAMED = 5; // largest cells named
 // The largest cells in a sentence, for those who do not see the picture.
 export function described(data) {
   const { columns, weights } = data;
-  const order = [...weights.keys()].filter((at) => Math.abs(weights[at]) > 0);
-  order.sort((a, b) => Math.abs(weights[b]) - Math.abs(weights[a]) || a - b);
-  const named = order.slice(0, NAMED).map((at) => {
+  const named = largest(weights, NAMED).map((at) => {
     const [row, column] = [Math.floor(at / columns.length), at % columns.length];
     const [place, number] = linesOf(data, { row, column }, false);
     return `${place}: ${number.slice(data.quantity.length + 2)}`;

@@ -1,6 +1,6 @@
 // What a cell of a heatmap says, and what the picture says to those who do not see it.
 
-import { signOf } from "../shared/numbers.js";
+import { largest, signOf } from "../shared/numbers.js";
 
 // What a cell says, in lines: its tokens, then a line a number.
 export function linesOf({ queries, keys, numbers, weights }, { row, column }) {
@@ -20,20 +20,19 @@ export function described({ queries, keys, numbers: [{ name, signed }], weights,
   const [ofQueries, ofKeys] = [new Set(special_queries), new Set(special_keys)];
   const others = ofQueries.size < queries.length || ofKeys.size < keys.length;
   const leavesOut = others && ofQueries.size > 0 && ofKeys.size > 0;
-  const strongest = [];
-  for (let at = 0; at < queries.length * keys.length; at++) {
-    const size = Math.abs(weights[at]);
-    if (!(size > 0) || (strongest.length === NAMED && size <= strongest[NAMED - 1].size)) continue;
-    const [query, key] = [Math.floor(at / keys.length), at % keys.length];
-    if (leavesOut && ofQueries.has(query) && ofKeys.has(key)) continue;
-    strongest.push({ at, query, key, size });
-    strongest.sort((a, b) => b.size - a.size || a.at - b.at);
-    strongest.length = Math.min(strongest.length, NAMED);
-  }
+  const placeOf = (at) => [Math.floor(at / keys.length), at % keys.length];
+  const skips = (at) => {
+    const [query, key] = placeOf(at);
+    return leavesOut && ofQueries.has(query) && ofKeys.has(key);
+  };
+  const strongest = largest(weights, NAMED, { to: queries.length * keys.length, skips });
   const but = leavesOut ? ", leaving out what special tokens give each other" : "";
-  const phrases = strongest.map(({ at, query, key, size }) => {
+  const phrases = strongest.map((at) => {
+    const [query, key] = placeOf(at);
     const verb = signed ? "at" : "looks at"; // a difference says who looks more, not where one looks
-    return `${named(queries, query)} ${verb} ${named(keys, key)}, ${signOf(weights[at], signed)}${short(size)}`;
+    return `${named(queries, query)} ${verb} ${named(keys, key)}, ${signOf(weights[at], signed)}${
+      short(Math.abs(weights[at]))
+    }`;
   });
   return phrases.length ? `Strongest by ${name}${but}: ${phrases.join("; ")}.` : `All cells are zero${but}.`;
 }

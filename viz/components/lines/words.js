@@ -1,7 +1,7 @@
 // What is said of tokens and lines: partners by strength, in a sentence or as numbers.
 
 import { FAINTEST } from "./levels.js";
-import { decimal } from "../shared/numbers.js";
+import { decimal, largest } from "../shared/numbers.js";
 import { VERBS } from "../shared/verbs.js";
 import { labelsOf, other } from "./tokens.js";
 
@@ -32,14 +32,7 @@ export function strongest(data, mean, { side, index }) {
 // The strongest lines of a head, as texts of both tokens and the weight, none of them zero.
 export function strongestOf({ weights, scale, queries, keys }, head) {
   const perHead = queries.length * keys.length;
-  const best = []; // places, strongest first
-  for (let at = head * perHead; at < (head + 1) * perHead; at++) {
-    if (weights[at] === 0 || (best.length === NAMED && weights[at] <= weights[best[NAMED - 1]])) continue;
-    const place = best.findIndex((other) => weights[other] < weights[at]);
-    best.splice(place < 0 ? best.length : place, 0, at);
-    best.length = Math.min(best.length, NAMED);
-  }
-  return best.map((at) => {
+  return largest(weights, NAMED, { from: head * perHead, to: (head + 1) * perHead }).map((at) => {
     const pair = at - head * perHead;
     const query = Math.floor(pair / keys.length);
     return { query: queries[query], key: keys[pair - query * keys.length], weight: (weights[at] / 255) * scale };
