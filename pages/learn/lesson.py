@@ -15,11 +15,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast, get_args
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.types import FloatArray
 from pages.learn import walk, words
 from pages.learn.case import Case, name_of
 from pages.learn.words import Answer, Chapter, Filled
@@ -97,6 +99,9 @@ class Step(ABC):
     may raise InvalidInput or NotSupported for a case that does not do: then another one is shown, see ``fitting``.
     """
 
+    chapter: ClassVar[Chapter]
+    """Its chapter of the lesson's words, from which ``read_lesson`` takes the next five."""
+
     title: ClassVar[str]
     at: ClassVar[Place]
     terms: ClassVar[tuple[str, ...]] = ()
@@ -113,9 +118,6 @@ class Step(ABC):
 
     after: ClassVar[type[Step] | None] = None
     """The step before whose answer one goes on looking at, where that is the figure."""
-
-    chapter: ClassVar[Chapter]
-    """Its chapter of the lesson's words."""
 
     case: Case
 
@@ -140,6 +142,32 @@ class Step(ABC):
             for place, answer in enumerate(answers)
         ]
         return Choice(filled.fill(part.text), tuple(options))
+
+    def choose(self, labels: Mapping[int, str], right: int, values: Callable[[int], Mapping[str, Any]]) -> Choice:
+        """The question of its words with computed answers, by their numbers: to who chooses one, “reply_right” or
+        “reply_wrong” of its words is said, filled with the ``values`` of its number.
+        """
+        options = (
+            Option(label, self.say("reply_right" if at == right else "reply_wrong", **values(at)), at == right)
+            for at, label in labels.items()
+        )
+        return Choice(self.say("ask"), tuple(options))
+
+    def sketch(self, labels: Iterable[str], truth: Iterable[float], **settings: Any) -> Sketch:
+        """The question of its words, answered by drawing, with the ``settings`` of a ``Sketch``; see ``reply``."""
+        names, heights = tuple(labels), tuple(map(float, truth))
+
+        def reply(drawn: Sequence[float]) -> str:
+            return self.reply(_compare(names, heights, drawn))
+
+        return Sketch(self.say("ask"), names, heights, reply, **settings)
+
+    def reply(self, compared: Mapping[str, Any]) -> str:
+        """What is said to a drawing, filled with what ``_compare`` says of it. ``start`` is “right” or “wrong” of its
+        words, where there are such: whether the highest is where the model has it.
+        """
+        start = "right" if compared["guessed"] == compared["most"] else "wrong"
+        return self.say("reply", **compared, start=self.say(start, **compared) if self.chapter.find(start) else "")
 
     @property
     def tokens(self) -> Sequence[str]:
@@ -168,6 +196,11 @@ class Step(ABC):
         """A table with a row a token: its place, from 1, the token, and what the columns say of it."""
         return pd.DataFrame({"place": range(1, len(self.tokens) + 1), "token": self.tokens, **columns})
 
+    def by_dimension(self, columns: Mapping[str, FloatArray]) -> pd.DataFrame:
+        """A table with a row a number of vectors that are equally long: the dimension, from 1, and the vectors."""
+        width = len(next(iter(columns.values())))
+        return pd.DataFrame({"dimension": range(1, width + 1), **columns})
+
     def check(self) -> None:
         """Work out all that the step says and draws. Raises what keeps it from being about its case."""
         if self.stage is not None and not self.case.anatomy.attention.size:
@@ -192,9 +225,9 @@ class Step(ABC):
         """What one guesses."""
         return self.choice()
 
-    @abstractmethod
     def reveal(self) -> None:
-        """Draw what the model says."""
+        """Draw what the model says; where all of it is looked at before, the same again."""
+        self.figure()
 
     def why(self) -> str:
         """Why it says so."""
@@ -203,6 +236,34 @@ class Step(ABC):
     @abstractmethod
     def numbers(self) -> pd.DataFrame:
         """The numbers of the figures."""
+
+
+def spread(n: int, most: int) -> list[int]:
+    """At most so many of the places 0 to n - 1, evenly spread, the first and the last among them."""
+    return sorted(set(np.linspace(0, n - 1, min(n, most)).round().astype(int).tolist()))
+
+
+def _compare(labels: Sequence[str], truth: Sequence[float], drawn: Sequence[float]) -> dict[str, Any]:
+    """What there is to say of a drawing beside the truth: the highest label of each, the mean ``gap``, all gaps, where
+    the largest is, and the extremes of the truth.
+    """
+    gaps = np.abs(np.subtract(drawn, truth))
+    worst = int(gaps.argmax())
+    return {
+        "drawn": drawn,
+        "truth": truth,
+        "most": labels[int(np.argmax(truth))],
+        "least": labels[int(np.argmin(truth))],
+        "guessed": labels[int(np.argmax(drawn))],
+        "highest": max(truth),
+        "lowest": min(truth),
+        "last": truth[-1],
+        "gap": gaps.mean(),
+        "gaps": gaps,
+        "worst": labels[worst],
+        "drawn_there": drawn[worst],
+        "truth_there": truth[worst],
+    }
 
 
 def _by_size(answers: list[Answer]) -> list[Answer]:
@@ -273,17 +334,16 @@ def _instead(requested: Case, used: Case, reason: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """A question about what a lesson has said, to be answered from memory: ``options`` are the answers, ``point`` is
-    the sentence of the summary that holds the right one.
+    """A question about what a lesson has said, to be answered from memory; ``point`` is the sentence of the summary
+    that holds the right answer.
     """
 
-    question: str
-    options: tuple[Option, ...]
+    question: Choice
     point: str
 
 
 class RecallStep(Step):
-    """One of the questions that end a lesson; its answer shows the summary up to its own point. See ``recalled``."""
+    """One of the questions that end a lesson; its answer shows the summary up to its own point."""
 
     minutes = 0.5
     place: ClassVar[int]
@@ -297,8 +357,7 @@ class RecallStep(Step):
         self._summary(self.place)
 
     def ask(self) -> Choice:
-        recall = self.questions[self.place]
-        return Choice(recall.question, recall.options)
+        return self.questions[self.place].question
 
     def reveal(self) -> None:
         self._summary(self.place + 1)
@@ -315,18 +374,6 @@ class RecallStep(Step):
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame()
-
-
-def recalled(at: Place, *questions: Recall) -> tuple[type[Step], ...]:
-    """The steps that end a lesson, one a question; ``at`` is where on the map they are."""
-    return tuple(
-        type(
-            f"Recall{place + 1}",
-            (RecallStep,),
-            {"title": f"Recall {place + 1} of {len(questions)}", "at": at, "place": place, "questions": questions},
-        )
-        for place in range(len(questions))
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,21 +414,16 @@ def read_lesson(file: str, *steps: type[Step]) -> Lesson:
     about, aims, examples, recall = (_take(chapters, path.name, name) for name in ("", "Aims", "Examples", "Recall"))
     for step in steps:
         chapter = step.chapter = _take(chapters, path.name, step.__name__)
-        step.title, step.terms = chapter.title, chapter.listed("terms")
+        step.title, step.terms, step.at = chapter.title, chapter.listed("terms"), _place(chapter, about)
         step.sources = tuple(_source(chapter, key) for key in chapter.listed("sources"))
         step.minutes = float(minutes.text) if (minutes := chapter.find("minutes")) else 2.0
     for chapter in chapters.values():
         raise ValueError(f"{path.name}:{chapter.line}: there is no step “{chapter.name}” in {Path(file).name}.")
-    place = recall.part("place")
-    if place.text not in get_args(Place):
-        raise ValueError(
-            f"{path.name}:{place.line}: “{place.text}” is no place on the map: {', '.join(get_args(Place))}."
-        )
     return Lesson(
         name=path.stem,
         title=about.title,
         question=about.part("question").text,
-        steps=(*steps, *recalled(cast(Place, place.text), *_recall(recall))),
+        steps=(*steps, *_recall(recall, _place(about, about))),
         examples=tuple((text, pair) for text, _, pair in (item.partition(" || ") for item in examples.items)),
         aims=tuple(aims.items),
         terms=about.listed("terms"),
@@ -398,6 +440,16 @@ def _take(chapters: dict[str, Chapter], file: str, name: str) -> Chapter:
     return chapters.pop(name)
 
 
+def _place(chapter: Chapter, lesson: Chapter) -> Place:
+    """Where on the map a step is: as its chapter says, else as its lesson."""
+    place = chapter.find("place") or lesson.part("place")
+    if place.text not in get_args(Place):
+        raise ValueError(
+            f"{chapter.file}:{place.line}: “{place.text}” is no place on the map: {', '.join(get_args(Place))}."
+        )
+    return cast(Place, place.text)
+
+
 def _source(chapter: Chapter, key: str) -> Source:
     if key not in SOURCES:
         raise ValueError(
@@ -406,18 +458,23 @@ def _source(chapter: Chapter, key: str) -> Source:
     return SOURCES[key]
 
 
-def _recall(chapter: Chapter) -> list[Recall]:
-    questions = [part for name, part in chapter.parts if name == "ask"]
-    points = [part for name, part in chapter.parts if name == "point"]
-    if len(questions) != len(points):
-        raise ValueError(
-            f"{chapter.file}:{chapter.line}: {len(questions)} questions, and {len(points)} points of them."
+def _recall(chapter: Chapter, at: Place) -> tuple[type[Step], ...]:
+    """The steps that end a lesson, one a question."""
+    parts = [part for name, part in chapter.parts if name == "ask"]
+    points = [part.text for name, part in chapter.parts if name == "point"]
+    if len(parts) != len(points):
+        raise ValueError(f"{chapter.file}:{chapter.line}: {len(parts)} questions, and {len(points)} points of them.")
+    options = (
+        [Option(answer.text, answer.replies[0], answer.mark == "x") for answer in part.answers] for part in parts
+    )
+    choices = (Choice(part.text, tuple(answers)) for part, answers in zip(parts, options, strict=True))
+    questions = tuple(map(Recall, choices, points))
+    n = len(questions)
+    return tuple(
+        type(
+            f"Recall{number}",
+            (RecallStep,),
+            {"title": f"Recall {number} of {n}", "at": at, "place": number - 1, "questions": questions},
         )
-    return [
-        Recall(
-            question.text,
-            tuple(Option(answer.text, answer.replies[0], answer.mark == "x") for answer in question.answers),
-            point.text,
-        )
-        for question, point in zip(questions, points, strict=True)
-    ]
+        for number in range(1, n + 1)
+    )

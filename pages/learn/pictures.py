@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -15,7 +17,8 @@ from model_zoo.types import FloatArray, MaskPrediction
 from ui import figures
 from viz.strips import Strip
 
-Series = Sequence[tuple[str, Sequence[float]]]
+Columns = pd.DataFrame | Mapping[str, Any]
+"""A table: what each row is called, then the numbers, a column a series."""
 
 
 def show(name: str, draw: Callable[..., go.Figure]) -> None:
@@ -24,23 +27,18 @@ def show(name: str, draw: Callable[..., go.Figure]) -> None:
 
 
 def bars(
-    name: str,
-    labels: Sequence[str],
-    series: Series,
-    *,
-    top: float | None = None,
-    written: str = ".2f",
-    marked: int | None = None,
+    name: str, columns: Columns, *, top: float | None = None, written: str = ".2f", marked: int | None = None
 ) -> None:
-    """Draw ``viz.bars``."""
+    """Draw the rows of a table as ``viz.bars``."""
+    (_, labels), *series = ((str(quantity), values.tolist()) for quantity, values in pd.DataFrame(columns).items())
     show(name, partial(viz.bars.bars, labels, series, top=top, written=written, marked=marked))
 
 
-def shares(
-    name: str, labels: Sequence[str], series: Series, *, written: str = ".1%", marked: int | None = None
-) -> None:
-    """Draw bars of numbers from 0 to 1, written as percent."""
-    bars(name, labels, series, top=1, written=written, marked=marked)
+def shares(name: str, columns: Columns, *, written: str = ".1%", marked: int | None = None) -> None:
+    """Draw bars of numbers from 0 to 1, those below 0 as 0, written as percent."""
+    table = pd.DataFrame(columns)
+    table.iloc[:, 1:] = table.iloc[:, 1:].clip(lower=0)
+    bars(name, table, top=1, written=written, marked=marked)
 
 
 def strips(name: str, rows: Sequence[Strip], *, unit: str = "dimension") -> None:

@@ -48,13 +48,12 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
 
 
 def _choice(lesson: str, step: int, question: Choice, value: str | None, revealed: bool) -> None:
+    votes = teaching.shows_votes(lesson, step)
     if teaching.teaches():
-        live(_counted)(lesson, step, question, value, teaching.shows_votes(lesson, step))
-    elif teaching.shows_votes(lesson, step):
-        _with_votes(lesson, step, question, value, revealed, teaching.look_at_room().counts)
+        live(_counted)(lesson, step, question, value, votes)
     else:
-        for place in range(len(question.options)):
-            _option(lesson, step, question, place, value, revealed)
+        counts = teaching.look_at_room().counts if votes else None
+        _options(lesson, step, question, value, revealed, counts)
     chosen = _place(value)
     answer = question.options[chosen] if chosen is not None and chosen < len(question.options) else None
     if not revealed:
@@ -97,23 +96,22 @@ def _counted(lesson: str, step: int, question: Choice, answer: str | None, votes
     if teaching.find_answer(lesson, step) != answer:  # by a click here, which draws this alone
         st.rerun()
     now = teaching.look_at_room()
-    if votes:
-        _with_votes(lesson, step, question, answer, answer is not None, now.counts)
-    else:
-        for place in range(len(question.options)):
-            _option(lesson, step, question, place, answer, answer is not None)
+    _options(lesson, step, question, answer, answer is not None, now.counts if votes else None)
     _n_answers(now)
 
 
-def _with_votes(
-    lesson: str, step: int, question: Choice, answer: str | None, revealed: bool, counts: Mapping[str, int]
+def _options(
+    lesson: str, step: int, question: Choice, answer: str | None, revealed: bool, counts: Mapping[str, int] | None
 ) -> None:
-    """The options, with how many students have chosen each."""
-    votes_of = [counts.get(str(place + 1), 0) for place in range(len(question.options))]
-    for place, n in enumerate(votes_of):
+    """The options; with ``counts`` of the answers, how many students have chosen each."""
+    votes = [0 if counts is None else counts.get(str(place + 1), 0) for place in range(len(question.options))]
+    for place, n in enumerate(votes):
+        if counts is None:
+            _option(lesson, step, question, place, answer, revealed)
+            continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"counted {place + 1}"):
             _option(lesson, step, question, place, answer, revealed)
-            width, label = 3 * n / max(sum(votes_of), 1), f"{n} of {counted(sum(votes_of), 'answer')}"
+            width, label = 3 * n / max(sum(votes), 1), f"{n} of {counted(sum(votes), 'answer')}"
             bar = f'<i style="width: {width:.2f}rem"></i><b>{n}</b>'
             st.html(f'<div class="count" role="img" aria-label="{label}" title="{label}">{bar}</div>', width=88)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
+import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Candidate, LessonTraining, Run
@@ -13,7 +14,7 @@ from model_zoo.tuned import is_id
 from model_zoo.types import format_interval
 from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Step
+from pages.learn.lesson import Choice, Step
 from training.finetuning.data import Data
 from training.finetuning.results import Score, Tuned
 from training.finetuning.scores import MEASURES
@@ -41,11 +42,6 @@ _WITH_A_LAYER: Final = frozenset(
 )
 
 
-def name(model: str) -> str:
-    """What a sentence calls a model, as Markdown."""
-    return as_text(name_of(model))
-
-
 def new_numbers(family: str, width: int, labels: int) -> int:
     """Weights and biases of a classification head that no pretraining has set."""
     layer = width * width + width if family in _WITH_A_LAYER else 0
@@ -63,10 +59,33 @@ def describe_score(score: Score) -> str:
 
 
 class TuningStep(Step):
-    """A step about a model that is trained on a built-in set, named ``trains``, in the lesson ``lesson``."""
+    """A step about a model that is trained on a built-in set, named ``trains``, in the lesson ``lesson``. Until it is
+    trained, the parts “text untrained”, “ask untrained” and “why untrained” of its words stand for the others.
+    """
 
     lesson: ClassVar[str]
     trains: ClassVar[str]
+    settings: ClassVar[Settings]
+
+    def say(self, name: str, **values: Any) -> str:
+        return super().say(self._part(name), **values)
+
+    def choice(self, name: str = "ask", **values: Any) -> Choice:
+        return super().choice(self._part(name), **values)
+
+    def _part(self, name: str) -> str:
+        untrained = f"{name} untrained"
+        return untrained if not self.is_trained and self.chapter.find(untrained) else name
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there is what the step is about."""
+        return self.tuned is not None
+
+    @property
+    def start(self) -> str:
+        """What is said before the model is trained."""
+        return "" if self.is_trained else self.say("train_first")
 
     @property
     def data(self) -> Data:
@@ -85,6 +104,27 @@ class TuningStep(Step):
         """The model tuned in this lesson, where it is the one on the screen that was tuned."""
         tuned = self.case.tuned
         return tuned if tuned is not None and tuned.base == self.base and tuned.data.name == self.data.name else None
+
+    @property
+    def base_model(self) -> str:
+        """What a sentence calls the model that is tuned, as Markdown."""
+        return as_text(name_of(self.base))
+
+    @property
+    def test_score(self) -> str:
+        """That of the tuned model, with its 95% interval."""
+        assert self.tuned is not None
+        return describe_score(self.tuned.score())
+
+    @property
+    def n_train(self) -> int:
+        """How many items it learns from."""
+        return len(self.data.train)
+
+    @property
+    def n_test(self) -> int:
+        """How many items it is tested on."""
+        return len(self.data.test)
 
     @property
     def runs(self) -> list[Run]:
@@ -169,6 +209,23 @@ class TuningStep(Step):
             pictures.show(
                 "accuracy", partial(scores, curves, MEASURES[self.data.measure].title, baseline=self.baseline)
             )
+
+
+class TrainingStep(TuningStep):
+    """The step of a lesson at which one model is trained; ``afterwards`` as for ``train``, ``items`` are called so."""
+
+    afterwards: ClassVar[tuple[int, ...]] = ()
+    items: ClassVar[str]
+
+    def reveal(self) -> None:
+        name = f"{self.base_model}, {self.trains}"
+        self.train([Candidate(name, self.base, self.data, self.settings)], self.afterwards)
+
+    def numbers(self) -> pd.DataFrame:
+        if self.tuned is None:
+            return pd.DataFrame({"split": ["train", "test"], self.items: [self.n_train, self.n_test]})
+        rows = [(epoch.epoch, epoch.loss, epoch.score) for epoch in self.tuned.evaluated]
+        return pd.DataFrame(rows, columns=["epoch", "loss", MEASURES[self.data.measure].title])
 
 
 def called(settings: Settings) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ from propcache.api import cached_property
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.read_recurrence import ReadRecurrence
 from model_zoo.types import RecurrentPass
-from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
+from pages.learn import pictures
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson, spread
 from web.engine import engine
 
 _LSTM: Final = "embedded/bilstm"
@@ -62,8 +62,6 @@ def softmax(scores: Vector) -> Vector:
 class BeforeStep(Step):
     """A step about the bundled LSTM as it reads the visitor's text, whatever model is chosen."""
 
-    at: ClassVar[Place] = "embeddings"
-
     @cached_property
     def read(self) -> RecurrentPass:
         """The text as the LSTM reads it. Raises InvalidInput where there is too little to read."""
@@ -81,7 +79,7 @@ class BeforeStep(Step):
     def drawn_places(self) -> list[int]:
         """Places to draw over: at most a dozen of those that were typed, the first and the last among them."""
         typed = self.typed
-        return [typed[place] for place in options.spread(len(typed), _MOST)]
+        return [typed[place] for place in spread(len(typed), _MOST)]
 
     def names(self, places: Sequence[int]) -> tuple[str, ...]:
         """The tokens at these places, with their numbers."""
@@ -91,15 +89,12 @@ class BeforeStep(Step):
 class OneByOne(BeforeStep):
     def figure(self) -> None:
         places = self.drawn_places
-        lengths = np.linalg.norm(self.read.states[places], axis=1).tolist()
-        pictures.bars("states", self.names(places), [("length of the vector after this token", lengths)])
+        lengths = np.linalg.norm(self.read.states[places], axis=1)
+        pictures.bars("states", {"token": self.names(places), "length of the vector after this token": lengths})
 
     def ask(self) -> Choice:
         n, width = self.read.states.shape
         return self.choice(n=n, n_pairs=n * n, width=width)
-
-    def reveal(self) -> None:
-        self.figure()
 
     def why(self) -> str:
         n, width = self.read.states.shape
@@ -111,6 +106,8 @@ class OneByOne(BeforeStep):
 
 
 class Bottleneck(BeforeStep):
+    after = OneByOne
+
     @cached_property
     def changed(self) -> tuple[str, Vector]:
         """Another first word, and what of the change is left after each token from the first on, as a share of the
@@ -136,7 +133,7 @@ class Bottleneck(BeforeStep):
         """The tokens that are shown, and what is left after each, at most 1."""
         _, shares = self.changed
         n = len(shares) - (1 if self.read.encoding.special[-1] else 0)
-        chosen = options.spread(n, _MOST)
+        chosen = spread(n, _MOST)
         start = len(self.read.encoding) - len(shares)
         return self.names([start + place for place in chosen]), np.minimum(shares[chosen], 1.0)
 
@@ -145,29 +142,17 @@ class Bottleneck(BeforeStep):
         first = self.case.text.strip().split(" ")[0]
         return self.say("text", first=first, word=word)
 
-    def figure(self) -> None:
-        OneByOne(self.case).figure()
-
     def ask(self) -> Sketch:
+        return self.sketch(*self.left, unit="%")
+
+    def reply(self, compared: Mapping[str, Any]) -> str:
         names, truth = self.left
-
-        def reply(drawn: Sequence[float]) -> str:
-            below = next((name for name, share in zip(names, truth, strict=True) if share < _LITTLE), None)
-            if below is None:
-                return self.say("reply_kept", gap=options.mean_gap(drawn, truth.tolist()), left_at_end=truth[-1])
-            return self.say(
-                "reply",
-                gap=options.mean_gap(drawn, truth.tolist()),
-                below=below,
-                little=_LITTLE,
-                left_at_end=truth[-1],
-            )
-
-        return Sketch(self.say("ask"), names, tuple(truth.tolist()), reply, unit="%")
+        below = next((name for name, share in zip(names, truth, strict=True) if share < _LITTLE), None)
+        return self.say("reply_kept" if below is None else "reply", **compared, below=below, little=_LITTLE)
 
     def reveal(self) -> None:
         names, truth = self.left
-        pictures.shares("left-of-the-first", names, [("difference that is left", truth.tolist())], written=".0%")
+        pictures.shares("left-of-the-first", {"token": names, "difference that is left": truth}, written=".0%")
 
     def why(self) -> str:
         _, truth = self.left
@@ -180,41 +165,32 @@ class Bottleneck(BeforeStep):
 
 class Vanishing(BeforeStep):
     @property
-    def shares(self) -> Vector:
-        """The gradient at each token that was typed, as a share of that at the last one."""
+    def share(self) -> float:
+        """The gradient at the first token that was typed, as a share of that at the last one."""
         lengths = self.read.gradients.astype(float)[self.typed]
-        shares: Vector = lengths / lengths[-1]
-        return shares
+        return float(lengths[0] / lengths[-1])
+
+    def draw(self, name: str, places: list[int]) -> None:
+        """Draw the gradients at these places."""
+        columns = {"token": self.names(places), "length of the gradient": self.read.gradients[places]}
+        pictures.bars(name, columns, written=".3f")
 
     def figure(self) -> None:
-        places = self.drawn_places[-3:]
-        lengths = self.read.gradients[places].tolist()
-        pictures.bars("gradients-end", self.names(places), [("length of the gradient", lengths)], written=".3f")
-
-    def ask(self) -> Choice:
-        share = float(self.shares[0])
-
-        return self.choice(share=share)
+        self.draw("gradients-end", self.drawn_places[-3:])
 
     def reveal(self) -> None:
-        places = self.drawn_places
-        lengths = self.read.gradients[places].tolist()
-        pictures.bars("gradients", self.names(places), [("length of the gradient", lengths)], written=".3f")
+        self.draw("gradients", self.drawn_places)
 
     def why(self) -> str:
-        share = float(self.shares[0])
-        how = self.say("faded") if share < 0.9 else self.say("short_text")
-        return self.say("why", share=share, how=how)
+        return self.say("why", how=self.say("faded" if self.share < 0.9 else "short_text"))
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"token": self.read.encoding.tokens, "length of the gradient": self.read.gradients})
 
 
 class Alignment(Step):
-    at = "heads"
-
-    def text(self) -> str:
-        return self.say("text", source=" ".join(_SOURCE), target=_TARGET[_AT])
+    source = " ".join(_SOURCE)
+    target = _TARGET[_AT]
 
     def figure(self) -> None:
         named = [
@@ -225,9 +201,7 @@ class Alignment(Step):
 
     def ask(self) -> Choice:
         q, k = _QUERIES[_AT], _KEYS[1]
-        return self.choice(
-            target=_TARGET[_AT], q=q, k=k, first_product=q[0] * k[0], product=q @ k, sum_of_all=q.sum() + k.sum()
-        )
+        return self.choice(q=q, k=k, first_product=q[0] * k[0], product=q @ k, sum_of_all=q.sum() + k.sum())
 
     def reveal(self) -> None:
         named = [
@@ -239,29 +213,24 @@ class Alignment(Step):
     def why(self) -> str:
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
         shares = ", ".join(f"{row[place]:.0%} to “{word}”" for place, word in enumerate(_SOURCE))
-        return self.say("why", target=_TARGET[_AT], shares=shares, additive=other[1])
+        return self.say("why", shares=shares, additive=other[1])
 
     def numbers(self) -> pd.DataFrame:
-        rows = []
-        for kind, scores in (("multiplicative", multiplicative()), ("additive", additive())):
-            weights = softmax(scores)
-            for target, word in enumerate(_TARGET):
-                for source, other in enumerate(_SOURCE):
-                    rows.append((kind, word, other, scores[target, source], weights[target, source]))
-        return pd.DataFrame(rows, columns=["kind", "target", "source", "score", "weight"])
+        scores = np.stack([multiplicative(), additive()])
+        pairs = pd.MultiIndex.from_product(
+            [("multiplicative", "additive"), _TARGET, _SOURCE], names=["kind", "target", "source"]
+        )
+        return pairs.to_frame(index=False).assign(score=scores.ravel(), weight=softmax(scores).ravel())
 
 
 class SoftMemory(Step):
-    at = "heads"
+    after = Alignment
 
     @property
     def context(self) -> Vector:
         """The mean of the source vectors, weighted for the word that is translated."""
         mean: Vector = softmax(multiplicative())[_AT] @ _KEYS
         return mean
-
-    def figure(self) -> None:
-        Alignment(self.case).reveal()
 
     def reveal(self) -> None:
         rows = np.vstack([_KEYS, self.context]).astype(np.float32)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from propcache.api import cached_property
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
-from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson
+from pages.learn import pictures
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui.glossary import quote
 from viz.strips import Strip
 from web.engine import engine
@@ -27,8 +25,6 @@ _AROUND = 6  # tokens that a picture shows, the followed one among them
 
 class EmbeddingStep(Step):
     """A step about the vectors that are added up for the followed token."""
-
-    at = "embeddings"
 
     @cached_property
     def parts(self) -> dict[str, FloatArray]:
@@ -101,7 +97,7 @@ class Added(EmbeddingStep):
         return self.say("why", at=at + 1, summands=summands, total=total[at])
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame({"dimension": range(1, self.width + 1), **self.summed})
+        return self.by_dimension(self.summed)
 
 
 def _round_up(value: float) -> float:
@@ -125,21 +121,11 @@ class Lengths(EmbeddingStep):
         return {name: float(np.linalg.norm(values.astype(np.float64))) for name, values in self.summed.items()}
 
     def ask(self) -> Sketch:
-        lengths = self.lengths
-        top = _round_up(max(lengths.values()) * 1.3)
-
-        names, truth = tuple(lengths), tuple(lengths.values())
-
-        def reply(drawn: Sequence[float]) -> str:
-            longest, guessed = options.highest(names, truth), options.highest(names, drawn)
-            end = self.say("right") if longest == guessed else self.say("wrong", longest=longest)
-            off = options.mean_gap(drawn, truth)
-            return self.say("reply", off=off, guessed=guessed, end=end)
-
-        return Sketch(self.say("ask"), names, truth, reply, top=top)
+        lengths = self.lengths.values()
+        return self.sketch(self.lengths, lengths, top=_round_up(max(lengths) * 1.3))
 
     def reveal(self) -> None:
-        pictures.bars("lengths", list(self.lengths), [("length", list(self.lengths.values()))])
+        pictures.bars("lengths", self.numbers())
 
     def why(self) -> str:
         lengths = self.lengths
@@ -187,14 +173,8 @@ class FirstNorm(EmbeddingStep):
 
     def numbers(self) -> pd.DataFrame:
         before, after = self.normed
-        return pd.DataFrame(
-            {
-                "dimension": range(1, len(before) + 1),
-                "before": before,
-                "standardized": _standard(before),
-                "after scale and shift": after,
-            }
-        )
+        columns = {"before": before, "standardized": _standard(before), "after scale and shift": after}
+        return self.by_dimension(columns)
 
 
 class Neighbours(EmbeddingStep):
@@ -210,24 +190,13 @@ class Neighbours(EmbeddingStep):
         nearest = self.nearest
         if len(nearest) < 4:
             raise InvalidInput(self.say("too_small"))
-        picked = sorted({0, 2, 4, len(nearest) - 1} & set(range(len(nearest))))
-        offered = sorted((nearest[place] for place in picked), key=lambda near: near[0])
+        picked = {0, 2, 4, len(nearest) - 1} & set(range(len(nearest)))
+        labels = {place: quote(nearest[place][0]) for place in sorted(picked, key=lambda place: nearest[place][0])}
         best, cosine = nearest[0]
-        return Choice(
-            self.say("ask"),
-            tuple(
-                Option(
-                    quote(token),
-                    self.say("reply_right" if token == best else "reply_wrong", value=value, best=best, cosine=cosine),
-                    token == best,
-                )
-                for token, value in offered
-            ),
-        )
+        return self.choose(labels, 0, lambda place: {"value": nearest[place][1], "best": best, "cosine": cosine})
 
     def reveal(self) -> None:
-        tokens, cosines = zip(*self.nearest, strict=True)
-        pictures.shares("nearest", tokens, [("cosine", [max(value, 0.0) for value in cosines])], written=".2f")
+        pictures.shares("nearest", self.numbers(), written=".2f")
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(self.nearest, columns=["token", "cosine"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from model_zoo.questions.write_masks import WriteMasks
 from model_zoo.types import AttentionRun, Change, DoubleArray, Effects, TargetAnswer
 from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Option, Place, Step, read_lesson
+from pages.learn.lesson import Choice, Step, read_lesson
 from ui import as_text
 from ui.glossary import quote
 from viz.curves import curves
@@ -32,15 +32,9 @@ _MOST_WORDS: Final = 30
 _MOST_SHOWN: Final = 12  # bars
 _ATTENTION, _OCCLUSION = "attention", "occlusion"
 
-# Two sentences that differ in one word, on which the number of the verb depends.
-_DOGS: Final = "The dogs near the house [MASK] hungry."
-_DOG: Final = "The dog near the house [MASK] hungry."
-
 
 class ExplainingStep(Step):
     """A step about the prediction for the followed token, masked."""
-
-    at: ClassVar[Place] = "guess"
 
     @property
     def model(self) -> str:
@@ -98,6 +92,11 @@ class ExplainingStep(Step):
         """The word that a method puts first, among the words that can be hidden."""
         return explanations.order(self.scores(method))[0]
 
+    @property
+    def most_attended(self) -> str:
+        """The word with the most attention, in quotation marks."""
+        return self.word(self.top(_ATTENTION))
+
     def word(self, place: int) -> str:
         """A word in quotation marks."""
         return quote(self.units[place].label)
@@ -113,35 +112,34 @@ class ExplainingStep(Step):
         values = self.scores(method)
         kept = sorted(np.argsort(-np.abs(values), kind="stable")[:_MOST_SHOWN].tolist())
         labels = [f"{place + 1} · {self.units[place].label}" for place in kept]
-        pictures.bars(name, labels, [(label, [float(max(values[place], 0)) for place in kept])], written=written)
+        pictures.bars(name, {"word": labels, label: np.maximum(values[kept], 0)}, written=written)
 
+    def choose_word(self, method: str, other: str, values: Callable[[int], Mapping[str, Any]]) -> Choice:
+        """The question which word a method puts first: that one, the first of another method, and other words."""
+        order, best = np.argsort(-self.scores(method), kind="stable").tolist(), self.top(method)
+        others = [self.top(other), order[-1], order[len(order) // 2], *order]
+        kept = sorted([best, *[place for place in dict.fromkeys(others) if place != best][:3]])
+        labels = {place: f"{place + 1} · {as_text(self.units[place].label)}" for place in kept}
+        return self.choose(labels, best, lambda place: {"best": self.word(best), **values(place)})
 
-def _choice_of_words(
-    step: ExplainingStep, right: int, others: list[int], reply: Callable[[int], str]
-) -> tuple[Option, ...]:
-    """Words to choose from, in the order of the text."""
-    kept = sorted([right, *[place for place in dict.fromkeys(others) if place != right][:3]])
-    labels = {place: f"{place + 1} · {as_text(step.units[place].label)}" for place in kept}
-    return tuple(Option(labels[place], reply(place), place == right) for place in kept)
+    def numbers(self) -> pd.DataFrame:
+        """What attention and occlusion say of every word."""
+        columns = {"attention": self.scores(_ATTENTION), "log P lost when hidden (nats)": self.scores(_OCCLUSION)}
+        return pd.DataFrame({"word": [unit.label for unit in self.units], **columns})
 
 
 class Seems(ExplainingStep):
     def ask(self) -> Choice:
-        values, best = self.scores(_ATTENTION), self.top(_ATTENTION)
-        order = [int(place) for place in np.argsort(-values, kind="stable")]
-        others = [self.top(_OCCLUSION), order[-1], order[len(order) // 2], *order]
-
-        def reply(place: int) -> str:
-            name = "reply_right" if place == best else "reply_wrong"
-            return self.say(name, share=values[place], best=self.word(best), best_share=values[best])
-
-        return Choice(self.say("ask"), _choice_of_words(self, best, others, reply))
+        shares = self.scores(_ATTENTION)
+        best_share = shares.max()
+        return self.choose_word(
+            _ATTENTION, _OCCLUSION, lambda place: {"share": shares[place], "best_share": best_share}
+        )
 
     def figure(self) -> None:
-        answer = self.explained.untouched
-        names = [prediction.token for prediction in answer.untouched.best]
-        shares = [prediction.probability for prediction in answer.untouched.best]
-        pictures.shares("target", names, [("probability", shares)], marked=0)
+        best = self.explained.untouched.untouched.best
+        rows = [(prediction.token, prediction.probability) for prediction in best]
+        pictures.shares("target", pd.DataFrame(rows, columns=["token", "probability"]), marked=0)
 
     def reveal(self) -> None:
         self.bars("attention-of-the-mask", _ATTENTION, "mean attention from the mask", ".1%")
@@ -150,32 +148,13 @@ class Seems(ExplainingStep):
         best = self.top(_ATTENTION)
         return self.say("why", best=self.word(best), share=self.scores(_ATTENTION)[best])
 
-    def numbers(self) -> pd.DataFrame:
-        return _table(self)
-
-
-def _table(step: ExplainingStep) -> pd.DataFrame:
-    """What attention and occlusion say of every word."""
-    columns = {"attention": step.scores(_ATTENTION), "log P lost when hidden (nats)": step.scores(_OCCLUSION)}
-    return pd.DataFrame({"word": [unit.label for unit in step.units], **columns})
-
 
 class Hidden(ExplainingStep):
     after = Seems
 
-    def text(self) -> str:
-        return self.say("text", most_attended=self.word(self.top(_ATTENTION)))
-
     def ask(self) -> Choice:
-        values, best = self.scores(_OCCLUSION), self.top(_OCCLUSION)
-        order = [int(place) for place in np.argsort(-values, kind="stable")]
-        others = [self.top(_ATTENTION), order[-1], order[len(order) // 2], *order]
-
-        def reply(place: int) -> str:
-            name = "reply_right" if place == best else "reply_wrong"
-            return self.say(name, change=-float(values[place]), best=self.word(best))
-
-        return Choice(self.say("ask"), _choice_of_words(self, best, others, reply))
+        losses = self.scores(_OCCLUSION)
+        return self.choose_word(_OCCLUSION, _ATTENTION, lambda place: {"change": -losses[place]})
 
     def reveal(self) -> None:
         self.bars("occlusion", _OCCLUSION, "loss of log P when hidden (nats)", ".2f")
@@ -183,38 +162,24 @@ class Hidden(ExplainingStep):
     def why(self) -> str:
         tau = float(explanations.kendall([self.scores(_ATTENTION), self.scores(_OCCLUSION)])[0, 1])
         best, looked = self.top(_OCCLUSION), self.top(_ATTENTION)
-        same = (
-            self.say("agree", best=self.word(best))
-            if best == looked
-            else self.say("disagree", looked=self.word(looked), best=self.word(best))
-        )
+        agree = best == looked
+        same = self.say("agree" if agree else "disagree", looked=self.word(looked), best=self.word(best))
         return self.say("why", same=same, tau=tau)
-
-    def numbers(self) -> pd.DataFrame:
-        return _table(self)
 
 
 class Deleted(ExplainingStep):
     after = Hidden
 
     @property
-    def first(self) -> float:
+    def left(self) -> float:
         """What is left of P after the word with the most attention is hidden, as a share."""
         return float(self.explained.curves[_ATTENTION, "deletion"][1])
 
-    def ask(self) -> Choice:
-        left = self.first
-
-        return self.choice(left=left)
-
     def reveal(self) -> None:
-        explained, methods = self.explained, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
-        series = [
-            (name, explained.curves[name, "deletion"].tolist())
-            for name in methods
-            if (name, "deletion") in explained.curves
-        ]
-        steps = [str(k) for k in range(len(explained.words) + 1)]
+        table = self.numbers()
+        methods = [name for name in (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM) if name in table]
+        series = [(name, table[name].tolist()) for name in methods]
+        steps = [str(k) for k in table["words hidden"]]
         figure = partial(
             curves,
             steps,
@@ -227,9 +192,8 @@ class Deleted(ExplainingStep):
         pictures.show("deletion", figure)
 
     def why(self) -> str:
-        explained = self.explained
-        areas = {name: explained.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
-        return self.say("why", attention=areas[_ATTENTION], occlusion=areas[_OCCLUSION], random=areas[RANDOM])
+        areas = {name: self.explained.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
+        return self.say("why", areas=areas)
 
     def numbers(self) -> pd.DataFrame:
         explained = self.explained
@@ -283,9 +247,7 @@ class HeadOff(ExplainingStep):
 
     def text(self) -> str:
         layer, head, weight = self.strongest
-        return self.say(
-            "text", most_attended=self.word(self.top(_ATTENTION)), layer=layer + 1, head=head + 1, weight=weight
-        )
+        return self.say("text", layer=layer + 1, head=head + 1, weight=weight)
 
     def figure(self) -> None:
         layer, head, _ = self.strongest
@@ -293,12 +255,11 @@ class HeadOff(ExplainingStep):
         row = run.head(layer, head)[self.mask]
         places = sorted(np.argsort(-row, kind="stable")[:_MOST_SHOWN].tolist())
         labels = [f"{place + 1} · {run.encoding.tokens[place]}" for place in places]
-        pictures.shares("strongest-head", labels, [("attention from the mask", row[places].tolist())])
+        pictures.shares("strongest-head", {"token": labels, "attention from the mask": row[places]})
 
     def ask(self) -> Choice:
-        n, rank = self.effects.size, self.rank
-
-        return self.choice(n=n, rank=rank, first_quarter=1 + n / 4)
+        n = self.effects.size
+        return self.choice(n=n, first_quarter=1 + n / 4)
 
     def reveal(self) -> None:
         effects = self.effects
@@ -307,10 +268,9 @@ class HeadOff(ExplainingStep):
         strongest = layer * effects.shape[1] + head
         kept = order if strongest in order else [*order, strongest]
         labels = [f"{at // effects.shape[1] + 1}.{at % effects.shape[1] + 1}" for at in kept]
-        values = [float(max(effects.ravel()[at], 0)) for at in kept]
-        pictures.bars(
-            "heads-off", labels, [("loss of log P without the head (nats)", values)], marked=kept.index(strongest)
-        )
+        losses = np.maximum(effects.ravel()[kept], 0)
+        columns = {"head": labels, "loss of log P without the head (nats)": losses}
+        pictures.bars("heads-off", columns, marked=kept.index(strongest))
 
     def why(self) -> str:
         effects, (layer, head, _) = self.effects, self.strongest
@@ -322,13 +282,16 @@ class HeadOff(ExplainingStep):
 
 
 class Patched(ExplainingStep):
-    at = "layers"
+    """Two sentences differ in one word, on which the number of the verb depends."""
+
+    dogs = "The dogs near the house [MASK] hungry."
+    dog = "The dog near the house [MASK] hungry."
 
     @cached_property
     def shares(self) -> tuple[list[str], dict[str, list[float]]]:
         """The names of the layers, and how far patching the noun or the mask moves the prediction, by layer."""
         vocabulary = engine().vocabulary(self.model)
-        texts = [text.replace("[MASK]", vocabulary.mask_token or "[MASK]") for text in (_DOGS, _DOG)]
+        texts = [text.replace("[MASK]", vocabulary.mask_token or "[MASK]") for text in (self.dogs, self.dog)]
         aim = TargetAnswer("mask", answer="are", foil="is")
         effects = engine().patch(self.model, *texts, aim=aim)
         moved = recovered(effects, "difference").reshape(-1, len(effects.encoding))
@@ -337,21 +300,18 @@ class Patched(ExplainingStep):
         mask = effects.encoding.ids.index(vocabulary.mask_id or 0)
         return layer_names(len(moved)), {"at “dogs”": moved[:, noun].tolist(), "at the mask": moved[:, mask].tolist()}
 
-    def text(self) -> str:
-        return self.say("text", dogs=_DOGS, dog=_DOG)
-
     def figure(self) -> None:
-        pictures.bars("two-runs", ["run 1: dogs", "run 2: dog"], [("moved towards run 2", [0.0, 1.0])], written=".0f")
+        runs = {"run": ["run 1: dogs", "run 2: dog"], "moved towards run 2": [0, 1]}
+        pictures.bars("two-runs", runs, written=".0f")
 
     def ask(self) -> Choice:
         _, shares = self.shares
-        last = shares["at “dogs”"][-1]
-        return self.choice(last=last)
+        return self.choice(last=shares["at “dogs”"][-1])
 
     def reveal(self) -> None:
         names, shares = self.shares
-        series = [(name, values) for name, values in shares.items()]
-        pictures.show("patched", partial(curves, names, series, quantity="moved towards run 2", across="layer"))
+        draw = partial(curves, names, [*shares.items()], quantity="moved towards run 2", across="layer")
+        pictures.show("patched", draw)
 
     def why(self) -> str:
         names, shares = self.shares
@@ -365,21 +325,17 @@ class Patched(ExplainingStep):
 
 
 class Claims(Step):
-    at = "guess"
-
     def figure(self) -> None:
-        pictures.bars("claims", ["plausible", "faithful"], [("two different demands", [1.0, 1.0])], written=".0f")
-
-    def reveal(self) -> None:
-        self.figure()
+        columns = {"demand": ["plausible", "faithful"], "two different demands": [1, 1]}
+        pictures.bars("claims", columns, written=".0f")
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                "paper": ["Jain & Wallace 2019", "Wiegreffe & Pinter 2019", "Jacovi & Goldberg 2020"],
-                "point": ["weak agreement with gradients", "depends on the demand", "faithful is not plausible"],
-            }
-        )
+        points = {
+            "Jain & Wallace 2019": "weak agreement with gradients",
+            "Wiegreffe & Pinter 2019": "depends on the demand",
+            "Jacovi & Goldberg 2020": "faithful is not plausible",
+        }
+        return pd.DataFrame(points.items(), columns=["paper", "point"])
 
 
 LESSON = read_lesson(__file__, Seems, Hidden, Deleted, HeadOff, Patched, Claims)

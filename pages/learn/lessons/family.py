@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -14,9 +13,9 @@ from propcache.api import cached_property
 
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.types import format_interval
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Option, Place, Sketch, Step, read_lesson
+from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson
 from training.finetuning import transfer
 from training.finetuning.data import Labelled, Tagged
 from training.finetuning.sets import SETS
@@ -55,15 +54,7 @@ def _last(n: int) -> int:
     return max(1, n // 3)
 
 
-class FamilyStep(Step):
-    """A step about BERT's relatives."""
-
-    at: ClassVar[Place] = "layers"
-
-
-class Objectives(FamilyStep):
-    at = "guess"
-
+class Objectives(Step):
     @cached_property
     def objectives(self) -> list[tuple[str, str, str]]:
         """Objective, what the model is given, and what it must predict, on the visitor’s first words."""
@@ -93,43 +84,32 @@ class Objectives(FamilyStep):
             ),
         ]
 
-    def text(self) -> str:
-        return self.say("text", words=_WORDS)
+    words = _WORDS
 
     def figure(self) -> None:
-        st.table([{"objective": name, "given": as_text(text)} for name, text, _ in self.objectives])
+        st.table(self.numbers()[["objective", "given"]].map(as_text).to_dict("records"))
 
     def reveal(self) -> None:
-        st.table(
-            [
-                {"objective": name, "given": as_text(text), "to predict": as_text(wanted)}
-                for name, text, wanted in self.objectives
-            ]
-        )
+        st.table(self.numbers().map(as_text).to_dict("records"))
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(self.objectives, columns=["objective", "given", "to predict"])
 
 
-class Which(FamilyStep):
-    @property
-    def table(self) -> pd.DataFrame:
-        """A row a model."""
+class Which(Step):
+    def figure(self) -> None:
+        st.dataframe(self.numbers().drop(columns="good for"), hide_index=True)
+
+    def reveal(self) -> None:
+        st.dataframe(self.numbers(), hide_index=True)
+
+    def numbers(self) -> pd.DataFrame:
         rows = [(*row, f"{SOURCES[key].authors} {SOURCES[key].year}") for *row, key in _read("family_models.tsv")]
         columns = ["model", "objective", "positions", "training text", "good for", "source"]
         return pd.DataFrame(rows, columns=columns)
 
-    def figure(self) -> None:
-        st.dataframe(self.table.drop(columns="good for"), hide_index=True)
 
-    def reveal(self) -> None:
-        st.dataframe(self.table, hide_index=True)
-
-    def numbers(self) -> pd.DataFrame:
-        return self.table
-
-
-class Newer(FamilyStep):
+class Newer(Step):
     @property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of the texts of a batch, the visitor’s among them."""
@@ -138,49 +118,44 @@ class Newer(FamilyStep):
 
     def figure(self) -> None:
         names = ["your text", *(f"{n} tokens" for n in self.lengths[1:])]
-        pictures.bars("batch-lengths", names, [("tokens", [float(n) for n in self.lengths])], written=",.0f")
+        pictures.bars("batch-lengths", {"text": names, "tokens": self.lengths}, written=",.0f")
+
+    @property
+    def n_padded(self) -> int:
+        """How many tokens the batch has with padding."""
+        return max(self.lengths) * len(self.lengths)
 
     @property
     def padding(self) -> float:
         """The share of padding in a batch of these texts."""
-        return 1 - sum(self.lengths) / (max(self.lengths) * len(self.lengths))
+        return 1 - sum(self.lengths) / self.n_padded
 
     def ask(self) -> Choice:
-        share = self.padding
-
-        return self.choice(share=share, longest=max(self.lengths))
+        return self.choice(longest=max(self.lengths))
 
     def reveal(self) -> None:
-        longest, total = max(self.lengths), sum(self.lengths)
-        sizes = {"padded": float(longest * len(self.lengths)), "unpadded": float(total)}
-        pictures.bars("unpadding", list(sizes), [("tokens that are computed", list(sizes.values()))], written=",.0f")
+        tokens = [self.n_padded, sum(self.lengths)]
+        pictures.bars("unpadding", {"way": ["padded", "unpadded"], "tokens that are computed": tokens}, written=",.0f")
 
     def why(self) -> str:
-        return self.say("why", n_unpadded=sum(self.lengths), n_padded=max(self.lengths) * len(self.lengths))
+        return self.say("why", n_unpadded=sum(self.lengths))
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"text": range(1, len(self.lengths) + 1), "tokens": self.lengths})
 
 
-class Benchmarks(FamilyStep):
-    @property
-    def average(self) -> float:
-        """The mean of BERT-base’s GLUE scores as the table has it: MNLI’s two test sets count as two columns."""
-        return float(np.mean([base for base, _ in GLUE.values()]))
+class Benchmarks(Step):
+    """The mean of GLUE scores is taken as BERT’s authors did: MNLI’s two test sets count as two columns."""
 
     def figure(self) -> None:
-        pictures.bars("glue", list(GLUE), [("BERT-base", [base for base, _ in GLUE.values()])], written=".1f")
+        pictures.bars("glue", self.numbers()[["task", "BERT-base"]], written=".1f")
 
     def ask(self) -> Choice:
-        right = f"{self.average:.1f}"
-        return self.choice(right=right, total=sum(base for base, _ in GLUE.values()), n_glue=len(GLUE))
+        scores = self.numbers()["BERT-base"]
+        return self.choice(average=scores.mean(), total=scores.sum(), n_glue=len(GLUE))
 
     def reveal(self) -> None:
-        series = [
-            ("BERT-base", [base for base, _ in GLUE.values()]),
-            ("BERT-large", [large for _, large in GLUE.values()]),
-        ]
-        pictures.bars("glue-both", list(GLUE), series, written=".1f")
+        pictures.bars("glue-both", self.numbers(), written=".1f")
 
     def why(self) -> str:
         gains = {task: large - base for task, (base, large) in GLUE.items()}
@@ -193,14 +168,19 @@ class Benchmarks(FamilyStep):
         return pd.DataFrame([(task, *both) for task, both in GLUE.items()], columns=["task", "BERT-base", "BERT-large"])
 
 
-class Frozen(FamilyStep):
+class Frozen(Step):
+    bundled = name_of(DEFAULT_MODEL)
+    tiny_model = name_of(_TINY)
+
     @property
     def measured(self) -> dict[str, TransferScore]:
         """Entity F1 of the bundled BERT, by which features were read, and fine-tuned."""
         return transfer.scores_by_way("entities")
 
-    def text(self) -> str:
-        return self.say("text", bundled=name_of(DEFAULT_MODEL))
+    @property
+    def of_tiny(self) -> dict[str, TransferScore]:
+        """The same of Tiny BERT."""
+        return transfer.scores_by_way("entities", _TINY)
 
     def figure(self) -> None:
         items = [item for item in SETS["entities"].build().test[:4] if isinstance(item, Tagged)]
@@ -213,53 +193,45 @@ class Frozen(FamilyStep):
         def option(way: str) -> Option:
             return Option(way.capitalize(), f"F1 {_interval(measured[way])}.", measured[way] is worst)
 
-        return Choice(
-            self.say("ask", bundled=name_of(DEFAULT_MODEL)),
-            tuple(option(way) for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")),
-        )
+        ways = ("embeddings", "second-to-last layer", "last layer", "fine-tuned")
+        return Choice(self.say("ask"), tuple(map(option, ways)))
 
     def reveal(self) -> None:
-        measured = self.measured
-        tiny = transfer.scores_by_way("entities", _TINY)
-        for name, model, scores in (("ner-small", DEFAULT_MODEL, measured), ("ner-tiny", _TINY, tiny)):
-            label = f"{name_of(model)}, entity F1"
-            pictures.shares(name, list(scores), [(label, [result.score for result in scores.values()])])
-        pictures.bars("ner-published", list(NER), [("BERT-base, CoNLL-2003, F1", list(NER.values()))], written=".1f")
+        table = self.numbers()
+        for name, model in (("ner-small", self.bundled), ("ner-tiny", self.tiny_model)):
+            scores = table.loc[table["model"] == model, ["features", "entity F1"]]
+            pictures.shares(name, scores.set_axis(["features", f"{model}, entity F1"], axis=1))
+        columns = {"features": NER.keys(), "BERT-base, CoNLL-2003, F1": NER.values()}
+        pictures.bars("ner-published", columns, written=".1f")
 
     def why(self) -> str:
-        measured = self.measured
-        tuned, frozen = measured[transfer.FINE_TUNED], measured["second-to-last layer"]
-        tiny = transfer.scores_by_way("entities", _TINY)
-        small_tuned, small_frozen = tiny[transfer.FINE_TUNED], tiny["second-to-last layer"]
+        tuned, frozen = self.measured[transfer.FINE_TUNED], self.measured["second-to-last layer"]
         close = tuned.low <= frozen.high and frozen.low <= tuned.high
         return self.say(
             "why",
-            bundled=name_of(DEFAULT_MODEL),
             tuned_score=_interval(tuned),
             frozen_score=_interval(frozen),
             whether_they_overlap="overlap" if close else "do not overlap",
-            tiny_model=name_of(_TINY),
-            tiny_tuned=_interval(small_tuned),
-            tiny_frozen=_interval(small_frozen),
+            tiny_tuned=_interval(self.of_tiny[transfer.FINE_TUNED]),
+            tiny_frozen=_interval(self.of_tiny["second-to-last layer"]),
         )
 
     def numbers(self) -> pd.DataFrame:
-        every = [*self.measured.values(), *transfer.scores_by_way("entities", _TINY).values()]
+        every = [*self.measured.values(), *self.of_tiny.values()]
         rows = [
             (name_of(result.model), result.way, result.score, result.low, result.high, result.seeds) for result in every
         ]
         return pd.DataFrame(rows, columns=["model", "features", "entity F1", "low", "high", "seeds"])
 
 
-class Intermediate(FamilyStep):
+class Intermediate(Step):
     @property
     def measured(self) -> dict[str, TransferScore]:
         """Spearman’s ρ on the built-in similarity pairs: directly, and after another set."""
         return transfer.scores_by_way("similarity")
 
     def text(self) -> str:
-        n = transfer.SMALL.examples
-        return self.say("text", glue=GLUE, n=n)
+        return self.say("text", glue=GLUE, n=transfer.SMALL.examples)
 
     def figure(self) -> None:
         rows = [item for item in SETS["inference"].build().train[:4] if isinstance(item, Labelled)]
@@ -280,7 +252,8 @@ class Intermediate(FamilyStep):
     def reveal(self) -> None:
         measured = self.measured
         names = [way if way == transfer.DIRECTLY else f"after {way}" for way in measured]
-        pictures.bars("intermediate", names, [("Spearman’s ρ", [result.score for result in measured.values()])])
+        scores = [result.score for result in measured.values()]
+        pictures.bars("intermediate", {"way": names, "Spearman’s ρ": scores})
 
     def why(self) -> str:
         other = transfer.scores_by_way("inference")
@@ -300,7 +273,7 @@ class Intermediate(FamilyStep):
         return pd.DataFrame(rows, columns=["learned", "before", "score", "low", "high", "seeds"])
 
 
-class Sized(FamilyStep):
+class Sized(Step):
     """How large the relatives are, drawn by the visitor."""
 
     _SHOWN: ClassVar[tuple[str, ...]] = (
@@ -319,24 +292,15 @@ class Sized(FamilyStep):
         return {spec.name: spec.parameters / 1e6 for spec in specs}
 
     def figure(self) -> None:
-        table = [registry.MODELS[model] for model in self._SHOWN]
-        st.dataframe(
-            pd.DataFrame({"model": [s.name for s in table], "vocabulary": [s.vocabulary for s in table]}),
-            hide_index=True,
-        )
+        specs = [registry.MODELS[model] for model in self._SHOWN]
+        rows = [(spec.name, spec.vocabulary) for spec in specs]
+        st.dataframe(pd.DataFrame(rows, columns=["model", "vocabulary"]), hide_index=True)
 
     def ask(self) -> Sketch:
-        names, truth = tuple(self.millions), tuple(self.millions.values())
-
-        def reply(drawn: Sequence[float]) -> str:
-            gap = options.mean_gap(drawn, truth)
-            return self.say("reply", gap=gap, largest=options.highest(names, truth))
-
-        return Sketch(self.say("ask"), names, truth, reply, top=400.0, unit="M")
+        return self.sketch(self.millions, self.millions.values(), top=400.0, unit="M")
 
     def reveal(self) -> None:
-        millions = self.millions
-        pictures.bars("family-sizes", list(millions), [("million parameters", list(millions.values()))], written=".0f")
+        pictures.bars("family-sizes", self.numbers(), written=".0f")
 
     def why(self) -> str:
         spec = registry.MODELS["FacebookAI/xlm-roberta-base"]

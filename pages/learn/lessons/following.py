@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, SentenceScore
 from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text, is_dark, token_line
 from ui.glossary import quote
 from viz.sentence_input import sentence_input
@@ -56,7 +56,7 @@ def _sets() -> dict[str, tuple[tuple[str, str], ...]]:
 class FollowingStep(Step):
     """A step about two sentences."""
 
-    at: ClassVar[Place] = "guess"
+    n_pairs: ClassVar[int] = _ASKED
 
     @property
     def model(self) -> str:
@@ -100,8 +100,6 @@ class FollowingStep(Step):
 
 
 class Seen(FollowingStep):
-    at = "embeddings"
-
     @property
     def encoding(self) -> Encoding:
         """The tokens of both sentences in one row."""
@@ -115,10 +113,8 @@ class Seen(FollowingStep):
         st.caption("Below each token: its sentence and its position. The model has a vector for each of the three.")
 
     def why(self) -> str:
-        segments = (
-            self.say("with_segments") if len(set(self.encoding.segment_ids)) > 1 else self.say("without_segments")
-        )
-        return self.say("why", segments=segments)
+        several = len(set(self.encoding.segment_ids)) > 1
+        return self.say("why", segments=self.say("with_segments" if several else "without_segments"))
 
     def numbers(self) -> pd.DataFrame:
         encoding = self.encoding
@@ -136,20 +132,13 @@ class Answer(FollowingStep):
 
     def reveal(self) -> None:
         p = self.score().p_next
-        pictures.shares("next", ["is next", "is not"], [("probability", [p, 1 - p])])
+        pictures.shares("next", {"answer": ["is next", "is not"], "probability": [p, 1 - p]})
 
     def why(self) -> str:
         score, true = self.score(), self.judged[0]
         yes, no = score.logits
-        return self.say(
-            "why",
-            yes=yes,
-            no=no,
-            difference=yes - no,
-            score=score,
-            n_pairs=_ASKED,
-            n_unsure=((true >= _NO) & (true < _YES)).sum(),
-        )
+        n_unsure = ((true >= _NO) & (true < _YES)).sum()
+        return self.say("why", yes=yes, no=no, difference=yes - no, score=score, n_unsure=n_unsure)
 
     def numbers(self) -> pd.DataFrame:
         scores = {"A, B": self.score(), "B, A": self.score(swapped=True)}
@@ -170,11 +159,11 @@ class Swapped(FollowingStep):
 
     def reveal(self) -> None:
         shares = [self.score().p_next, self.score(swapped=True).p_next]
-        pictures.shares("swapped", ["A, then B", "B, then A"], [("P(next)", shares)])
+        pictures.shares("swapped", {"order": ["A, then B", "B, then A"], "P(next)": shares})
 
     def why(self) -> str:
         true, swapped, *_ = self.likely
-        return self.say("why", n_pairs=_ASKED, true=true, swapped=swapped)
+        return self.say("why", true=true, swapped=swapped)
 
     def numbers(self) -> pd.DataFrame:
         return Answer(self.case).numbers()
@@ -186,34 +175,23 @@ class Topic(FollowingStep):
         """The share of each kind that gets more than 50%."""
         return tuple(n / _ASKED for n in self.likely)
 
-    def text(self) -> str:
-        return self.say("text", n_pairs=_ASKED)
-
     def figure(self) -> None:
         st.table([{"kind": kind, "A": pairs[0][0], "B": pairs[0][1]} for kind, pairs in _sets().items()])
 
     def ask(self) -> Sketch:
-        kinds, truth = tuple(_sets()), self.truth
+        return self.sketch(_sets(), self.truth, unit="%")
 
-        def reply(drawn: Sequence[float]) -> str:
-            off = [abs(guess - share) for guess, share in zip(drawn, truth, strict=True)]
-            worst = off.index(max(off))
-            start = (
-                self.say("near")
-                if max(off) <= 0.1
-                else self.say("far", kind=kinds[worst], drawn=drawn[worst], truth=truth[worst])
-            )
-            return self.say("reply", start=start)
-
-        return Sketch(self.say("ask"), kinds, truth, reply, unit="%")
+    def reply(self, compared: Mapping[str, Any]) -> str:
+        name = "near" if compared["gaps"].max() <= 0.1 else "far"
+        return self.say("reply", start=self.say(name, **compared))
 
     def reveal(self) -> None:
         label = f"share of {_ASKED} pairs that get more than 50%"
-        pictures.shares("shortcut", tuple(_sets()), [(label, self.truth)], written=".0%")
+        pictures.shares("shortcut", {"kind": _sets().keys(), label: self.truth}, written=".0%")
 
     def why(self) -> str:
         true, _, same_subject, other_subject = self.likely
-        return self.say("why", same_subject=same_subject, n_pairs=_ASKED, other_subject=other_subject, true=true)
+        return self.say("why", same_subject=same_subject, other_subject=other_subject, true=true)
 
     def numbers(self) -> pd.DataFrame:
         rows = [(kind, a, b) for kind, pairs in _sets().items() for a, b in pairs]
@@ -246,7 +224,7 @@ class Later(FollowingStep):
         silent = self.rows["p"].isna()
         here, others = self.rows[~silent], self.rows[silent]
         names = [f"{model} ({about})" for model, about in zip(here["model"], here["asked about"], strict=True)]
-        pictures.shares("models", names, [("probability, for your pair", here["p"].tolist())])
+        pictures.shares("models", {"model": names, "probability, for your pair": here["p"]})
         if len(others):
             reasons = zip(others["model"], others["why none"], strict=True)
             st.table([{"model": as_text(model), "no answer": as_text(why)} for model, why in reasons])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +21,6 @@ from viz.layout import percent
 from viz.token_line import Cell, Item, Line
 from web.engine import engine
 
-_RATE: Final = 0.001
 _DRAWN: Final = 6  # best guesses, which one draws over
 _WORDS: Final = ("the", "cat", "sat", "on", "mat", "dog")
 _LOGITS: Final = (1.0, 0.5, 4.0, 2.0, 0.0, 1.5)
@@ -33,12 +31,12 @@ _GUESS: Final = guess(_LOGITS, _SAT)
 class GuessingStep(Step):
     """A step about hidden words, and what is learned from the followed one."""
 
-    at = "guess"
+    rate: ClassVar[float] = 0.001
 
     @property
     def step(self) -> TrainingStep:
         """One step of training on the followed token."""
-        return engine().take_step(self.case.model, self.case.text, self.followed, rate=_RATE)
+        return engine().take_step(self.case.model, self.case.text, self.followed, rate=self.rate)
 
 
 class Hidden(GuessingStep):
@@ -89,11 +87,10 @@ class Fates(GuessingStep):
         return fates
 
     def reveal(self) -> None:
-        fates = self.fates
-        names = [f"{NAMES[kind]}: {token}" for kind, (token, _) in fates.items()]
-        shares = [_probability(answer) for _, answer in fates.values()]
+        table = self.numbers()
+        names = [f"{NAMES[kind]}: {token}" for kind, (token, _) in self.fates.items()]
         label = f"probability of the original “{self.tokens[self.followed]}”"
-        pictures.shares("fates", names, [(label, shares)])
+        pictures.shares("fates", {"fate": names, label: table["probability"]})
         st.caption("The token that you follow, three times: masked, replaced by a random one, and unchanged.")
 
     def why(self) -> str:
@@ -102,19 +99,13 @@ class Fates(GuessingStep):
         return self.say("why", kept=kept, random=random, fates=fates, masked=masked)
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame(
-            [
-                {
-                    "place": self.followed + 1,
-                    "fate": kind,
-                    "given": token,
-                    "right": self.tokens[self.followed],
-                    "probability": _probability(answer),
-                    "loss": -(answer.log_probability or 0.0),
-                }
-                for kind, (token, answer) in self.fates.items()
-            ]
-        )
+        rows = [
+            (kind, token, self.tokens[self.followed], _probability(answer), -(answer.log_probability or 0.0))
+            for kind, (token, answer) in self.fates.items()
+        ]
+        table = pd.DataFrame(rows, columns=["fate", "given", "right", "probability", "loss"])
+        table.insert(0, "place", self.followed + 1)
+        return table
 
 
 class Worked(GuessingStep):
@@ -123,7 +114,7 @@ class Worked(GuessingStep):
         return self.say("text", pairs=pairs)
 
     def figure(self) -> None:
-        pictures.bars("logits", _WORDS, [("logit", _LOGITS)], written=".1f")
+        pictures.bars("logits", {"word": _WORDS, "logit": _LOGITS}, written=".1f")
 
     def ask(self) -> Choice:
         total, plain = sum(map(math.exp, _LOGITS)), _LOGITS[_SAT] / sum(_LOGITS)
@@ -131,7 +122,7 @@ class Worked(GuessingStep):
         return self.choice(plain=plain, sum_of_logits=sum(_LOGITS), right=right, total=total, loss=loss)
 
     def reveal(self) -> None:
-        pictures.shares("probabilities", _WORDS, [("probability", _GUESS.probabilities)], written=".3f", marked=_SAT)
+        pictures.shares("probabilities", self.numbers()[["word", "probability"]], written=".3f", marked=_SAT)
 
     def why(self) -> str:
         unsure = guess([1.0 if place == _SAT else logit for place, logit in enumerate(_LOGITS)], _SAT)
@@ -144,18 +135,9 @@ class Worked(GuessingStep):
 
 
 class Gradient(GuessingStep):
-    def text(self) -> str:
-        step = self.step
-        return self.say("text", step=step)
-
     def figure(self) -> None:
-        step = self.step
-        names = [token.token for token in step.tokens]
-        pictures.shares("before", names, [("probability before", step.probabilities)], marked=0)
-
-    def ask(self) -> Choice:
-        step = self.step
-        return self.choice(step=step)
+        table = self.numbers()[["token", "probability"]].rename(columns={"probability": "probability before"})
+        pictures.shares("before", table, marked=0)
 
     def reveal(self) -> None:
         step = self.step
@@ -193,48 +175,24 @@ class Gradient(GuessingStep):
         )
 
 
-class OneStep(GuessingStep):
-    def text(self) -> str:
-        step = self.step
-        return self.say("text", rate=_RATE, step=step)
-
-    def figure(self) -> None:
-        Gradient(self.case).figure()
-
+class OneStep(Gradient):
     def ask(self) -> Sketch:
-        step = self.step
-        names = tuple(token.token for token in step.tokens[:_DRAWN])
-
-        def reply(drawn: Sequence[float]) -> str:
-            before, after = step.answer.probability, step.after[0]
-            off = abs(drawn[0] - after)
-            return self.say("reply", drawn=drawn, off=off, before=before, after=after, step=step)
-
-        return Sketch(
-            self.say("ask", names=names, step=step),
-            names,
-            tuple(step.after[:_DRAWN]),
-            reply,
-            unit="%",
-        )
+        table = self.numbers()[:_DRAWN]
+        return self.sketch(table["token"], table["after a step of all weights"], unit="%")
 
     def reveal(self) -> None:
         step = self.step
-        names = [token.token for token in step.tokens[:_DRAWN]]
-        series = [
-            ("before", step.probabilities[:_DRAWN]),
-            ("output layer alone, by hand", step.by_hand[:_DRAWN]),
-            ("all weights", step.after[:_DRAWN]),
-        ]
-        pictures.shares("after", names, series)
+        columns = {
+            "token": [token.token for token in step.tokens[:_DRAWN]],
+            "before": step.probabilities[:_DRAWN],
+            "output layer alone, by hand": step.by_hand[:_DRAWN],
+            "all weights": step.after[:_DRAWN],
+        }
+        pictures.shares("after", columns)
 
     def why(self) -> str:
-        step = self.step
-        effect = self.say("loss_falls", step=step) if step.loss_after < step.loss else self.say("loss_rises", step=step)
-        return self.say("why", effect=effect)
-
-    def numbers(self) -> pd.DataFrame:
-        return Gradient(self.case).numbers()
+        falls = self.step.loss_after < self.step.loss
+        return self.say("why", effect=self.say("loss_falls" if falls else "loss_rises"))
 
 
 LESSON = read_lesson(__file__, Hidden, Fates, Worked, Gradient, OneStep)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ from propcache.api import cached_property
 from analysis.softmax_scaling import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray, HeadWeights, signed
-from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Sketch, Step, read_lesson
+from pages.learn import pictures
+from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson
 from viz.strips import Strip
 
 _MOST_KEYS: Final = 12  # that a picture compares
@@ -39,8 +39,6 @@ class _Head(NamedTuple):
 class HeadStep(Step):
     """A step about the chosen head and the followed token."""
 
-    at = "heads"
-
     @cached_property
     def head(self) -> _Head:
         """The head by hand. Raises NotSupported where its matrices are not known."""
@@ -63,6 +61,14 @@ class HeadStep(Step):
         """The places that a picture compares, in the order of the text: the largest weights, and the token itself."""
         strongest = np.argsort(-self.head.shares, kind="stable")[:_MOST_KEYS].tolist()
         return sorted({*strongest[: _MOST_KEYS - (self.followed not in strongest)], self.followed})
+
+    def tokens_to_choose(self, right: int, others: Iterable[int], reply: Callable[[int], str]) -> tuple[Option, ...]:
+        """The right token and three others by their places, in the order of the text; ``reply`` says what is said to
+        who chooses the token at a place.
+        """
+        wrong = [place for place in dict.fromkeys(others) if place != right]
+        kept = sorted([right, *wrong[:3]])
+        return tuple(Option(self.case.label(place), reply(place), place == right) for place in kept)
 
 
 def _projected(vector: FloatArray, matrix: FloatArray, bias: FloatArray) -> FloatArray:
@@ -95,18 +101,19 @@ class Projections(HeadStep):
         weights = self.head.weights
         return bool(np.any(weights.query_bias) or np.any(weights.key_bias) or np.any(weights.value_bias))
 
-    @property
-    def plus_bias(self) -> str:
-        """What is said of the bias where the matrices are named."""
-        return ", plus a learned bias" if self.has_bias else "; this model adds no bias"
-
-    @property
-    def and_bias(self) -> str:
-        """What is said of the bias where the products are added up."""
-        return " and a bias" if self.has_bias else ""
-
     def text(self) -> str:
-        return self.say("text", layer=self.case.layer + 1, head=self.case.head + 1)
+        plus_bias = ", plus a learned bias" if self.has_bias else "; this model adds no bias"
+        return self.say("text", plus_bias=plus_bias, layer=self.case.layer + 1, head=self.case.head + 1)
+
+    @property
+    def vectors(self) -> dict[str, FloatArray]:
+        """What the head makes of the vector that enters: the query, the key and the value of the token, (d,)."""
+        weights, vector = self.head.weights, self.head.vector
+        return {
+            "query": _projected(vector, weights.query, weights.query_bias),
+            "key": _projected(vector, weights.key, weights.key_bias),
+            "value": self.head.value[self.followed],
+        }
 
     def ask(self) -> Choice:
         width, size = self.head.weights.query.shape
@@ -114,38 +121,24 @@ class Projections(HeadStep):
 
     def reveal(self) -> None:
         weights, vector = self.head.weights, self.head.vector
-        value = self.head.value[self.followed]
-        rows = [
-            Strip("x, which enters the head", vector),
-            Strip(
-                "query: x W_Q + b",
-                _projected(vector, weights.query, weights.query_bias),
-                _explain_products(vector, weights.query, weights.query_bias, "W_Q"),
-            ),
-            Strip(
-                "key: x W_K + b",
-                _projected(vector, weights.key, weights.key_bias),
-                _explain_products(vector, weights.key, weights.key_bias, "W_K"),
-            ),
-            Strip("value: x W_V + b", value, _explain_products(vector, weights.value, weights.value_bias, "W_V")),
-        ]
+        rows = [Strip("x, which enters the head", vector)]
+        for (name, values), matrix, bias in zip(
+            self.vectors.items(),
+            (weights.query, weights.key, weights.value),
+            (weights.query_bias, weights.key_bias, weights.value_bias),
+            strict=True,
+        ):
+            matrix_name = f"W_{name[0].upper()}"
+            explanations = _explain_products(vector, matrix, bias, matrix_name)
+            rows.append(Strip(f"{name}: x {matrix_name} + b", values, explanations))
         pictures.strips("query-key-value", rows)
 
     def why(self) -> str:
-        weights, vector = self.head.weights, self.head.vector
-        first = float(_projected(vector, weights.query, weights.query_bias)[0])
-        return self.say("why", first=first, n_products=len(vector))
+        first, n_products = self.vectors["query"][0], len(self.head.vector)
+        return self.say("why", first=first, n_products=n_products, and_bias=" and a bias" if self.has_bias else "")
 
     def numbers(self) -> pd.DataFrame:
-        weights, vector = self.head.weights, self.head.vector
-        return pd.DataFrame(
-            {
-                "dimension": range(1, weights.query.shape[1] + 1),
-                "query": _projected(vector, weights.query, weights.query_bias),
-                "key": _projected(vector, weights.key, weights.key_bias),
-                "value": self.head.value[self.followed],
-            }
-        )
+        return self.by_dimension(self.vectors)
 
 
 class Scores(HeadStep):
@@ -185,7 +178,7 @@ class Scores(HeadStep):
 
         return Choice(
             self.say("ask"),
-            options.tokens(self.case, best, [place for place in others if np.isfinite(scores[place])], reply),
+            self.tokens_to_choose(best, [place for place in others if np.isfinite(scores[place])], reply),
         )
 
     def reveal(self) -> None:
@@ -215,25 +208,23 @@ class Shares(HeadStep):
         places = [place for place in self.compared if np.isfinite(self.head.scores[place])]
         scores = [float(score) for score in self.head.scores[places]]
         label = f"score above the lowest shown ({signed(min(scores))})"
-        pictures.bars("scores", self.labels(places), [(label, [score - min(scores) for score in scores])])
+        columns = {"token": self.labels(places), label: [score - min(scores) for score in scores]}
+        pictures.bars("scores", columns)
 
     def ask(self) -> Sketch:
-        names, truth = tuple(self.labels(self.compared)), tuple(self.head.shares[self.compared].tolist())
-        most = options.highest(names, truth)
+        return self.sketch(self.labels(self.compared), self.head.shares[self.compared], unit="%")
 
-        def reply(drawn: Sequence[float]) -> str:
-            total = sum(drawn)
-            if total == 0:
-                return self.say("reply_nothing", total=total, highest=max(truth), most=most)
-            shared = sum(min(mine / total, its) for mine, its in zip(drawn, truth, strict=True))
-            where = self.say("like_you" if options.highest(names, drawn) == most else "unlike_you")
-            return self.say("reply", total=total, shared=shared, where=where, highest=max(truth), most=most)
-
-        return Sketch(self.say("ask"), names, truth, reply, unit="%")
+    def reply(self, compared: Mapping[str, Any]) -> str:
+        drawn, total = compared["drawn"], sum(compared["drawn"])
+        if total == 0:
+            return self.say("reply_nothing", **compared, total=total)
+        shared = np.minimum(np.divide(drawn, total), compared["truth"]).sum()
+        where = self.say("like_you" if compared["guessed"] == compared["most"] else "unlike_you")
+        return self.say("reply", **compared, total=total, shared=shared, where=where)
 
     def reveal(self) -> None:
-        shares = self.head.shares[self.compared].tolist()
-        pictures.shares("shares", self.labels(self.compared), [("attention weight", shares)])
+        columns = {"token": self.labels(self.compared), "attention weight": self.head.shares[self.compared]}
+        pictures.shares("shares", columns)
 
     def why(self) -> str:
         scores, weights = self.head.scores, self.head.shares
@@ -274,18 +265,13 @@ class Scaling(HeadStep):
         scaled = self.scaled
         before, after = float(scaled.shares.max()), float(scaled.without.max())
         change = after - before
-        return self.choice(
-            grows=change > 0.0001,
-            before=before,
-            after=after,
-            shrinks=change < -0.0001,
-            stays=-0.0001 <= change <= 0.0001,
-        )
+        grows, shrinks = change > 0.0001, change < -0.0001
+        return self.choice(grows=grows, before=before, after=after, shrinks=shrinks, stays=not (grows or shrinks))
 
     def reveal(self) -> None:
         scaled, places = self.scaled, self.compared[:9]
-        series = [("scaled", scaled.shares[places].tolist()), ("without", scaled.without[places].tolist())]
-        pictures.shares("scaling", self.labels(places), series)
+        columns = {"scaled": scaled.shares[places], "without": scaled.without[places]}
+        pictures.shares("scaling", {"token": self.labels(places), **columns})
 
     def why(self) -> str:
         scaled = self.scaled
@@ -321,24 +307,22 @@ class Values(HeadStep):
             values = {"length": brought[place], "share": weights[place]}
             return self.say(name, **values, best=self.quoted(best), best_length=brought[best])
 
-        return Choice(self.say("ask"), options.tokens(self.case, best, [looked, *order[1:]], reply))
+        return Choice(self.say("ask"), self.tokens_to_choose(best, [looked, *order[1:]], reply))
 
     def reveal(self) -> None:
         places, total = self.compared[:9], float(self.brought.sum()) or 1.0
-        series = [
-            ("share of attention", self.head.shares[places].tolist()),
-            ("share of the lengths contributed", [length / total for length in self.brought[places].tolist()]),
-        ]
-        pictures.shares("values", self.labels(places), series)
+        columns = {
+            "token": self.labels(places),
+            "share of attention": self.head.shares[places],
+            "share of the lengths contributed": self.brought[places] / total,
+        }
+        pictures.shares("values", columns)
 
     def why(self) -> str:
         most, looked = int(np.argmax(self.brought)), int(np.argmax(self.head.shares))
         length = float(np.linalg.norm(self.head.context.astype(np.float64)))
-        same = (
-            self.say("agree")
-            if most == looked
-            else self.say("disagree", looked=self.quoted(looked), most=self.quoted(most))
-        )
+        agree = most == looked
+        same = self.say("agree" if agree else "disagree", looked=self.quoted(looked), most=self.quoted(most))
         # The figures of “no_explanation” are those of ``python -m benchmarks.faithfulness --only areas --markdown``.
         return self.say("why", same=same, length=length)
 

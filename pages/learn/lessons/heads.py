@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -16,7 +15,7 @@ from analysis.heads import MIXED, HeadTable, head_table
 from analysis.sinks import MUCH, NOTHING, broadcasts, does_nothing, frame, much_attention, verdict
 from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray, Sinks
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from viz.matrix import layer_attention
 from viz.strips import Strip
@@ -28,7 +27,10 @@ _MOST_HEADS: Final = 16  # that one draws over
 class HeadsStep(Step):
     """A step about the heads of the chosen layer."""
 
-    at = "heads"
+    @property
+    def layer(self) -> int:
+        """The number of the layer, from 1."""
+        return self.case.layer + 1
 
     @property
     def weights(self) -> FloatArray:
@@ -73,9 +75,6 @@ class Split(HeadsStep):
 
 class OwnShares(HeadsStep):
     stage = "context"
-
-    def text(self) -> str:
-        return self.say("text", layer=self.case.layer + 1)
 
     def ask(self) -> Choice:
         targets = self.weights.argmax(axis=1).tolist()
@@ -139,32 +138,14 @@ class Joined(HeadsStep):
         pictures.strips("contexts", [self.strip("contexts side by side", "context")])
 
     def ask(self) -> Sketch:
-        lengths = self.lengths
-        heads = sorted(np.argsort(-lengths, kind="stable")[:_MOST_HEADS].tolist())
-        truth = [float(lengths[head]) for head in heads]
-        names = [f"head {head + 1}" for head in heads]
-
-        def reply(drawn: Sequence[float]) -> str:
-            best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            start = self.say("right") if guessed == best else self.say("wrong", guessed=guessed)
-            return self.say("reply", start=start, best=best, highest=max(truth), lowest=min(truth))
-
-        return Sketch(
-            self.say("ask", layer=self.case.layer + 1),
-            tuple(names),
-            tuple(truth),
-            reply,
-            top=max(truth) * 1.25 or 1.0,
-        )
+        heads = np.sort(np.argsort(-self.lengths, kind="stable")[:_MOST_HEADS])
+        truth = self.lengths[heads]
+        return self.sketch((f"head {head + 1}" for head in heads), truth, top=max(truth) * 1.25 or 1.0)
 
     def reveal(self) -> None:
-        lengths = self.lengths
-        pictures.bars(
-            "heads-added",
-            [f"head {head + 1}" for head in range(len(lengths))],
-            [("length of what it adds", lengths.tolist())],
-            marked=int(lengths.argmax()),
-        )
+        table = self.numbers()
+        table["head"] = [f"head {head}" for head in table["head"]]
+        pictures.bars("heads-added", table, marked=int(self.lengths.argmax()))
 
     def why(self) -> str:
         added, total = self.added
@@ -178,17 +159,12 @@ class Joined(HeadsStep):
 
 
 class Kinds(HeadsStep):
+    after = OwnShares
+
     @property
     def table(self) -> HeadTable:
         """The kind of every head on the first text."""
         return head_table([self.case.run])
-
-    def check(self) -> None:
-        super().check()
-        OwnShares(self.case).check()
-
-    def figure(self) -> None:
-        OwnShares(self.case).reveal()
 
     def ask(self) -> Choice:
         labels = self.table.labels
@@ -196,8 +172,8 @@ class Kinds(HeadsStep):
         return self.choice(n=n, share=mixed / n, mixed=mixed)
 
     def reveal(self) -> None:
-        labels, counts = zip(*Counter(self.table.labels).most_common(), strict=True)
-        pictures.bars("kinds", labels, [("heads", [float(count) for count in counts])], written=".0f")
+        counts = Counter(self.table.labels).most_common()
+        pictures.bars("kinds", pd.DataFrame(counts, columns=["kind", "heads"]), written=".0f")
 
     def why(self) -> str:
         named = Counter(label for label in self.table.labels if label != MIXED)
@@ -208,9 +184,8 @@ class Kinds(HeadsStep):
 
     def numbers(self) -> pd.DataFrame:
         table = self.table
-        return pd.DataFrame(
-            {"layer": table.layer + 1, "head": table.head + 1, "kind": table.labels, "score": table.scores}
-        )
+        columns = {"kind": table.labels, "score": table.scores}
+        return pd.DataFrame({"layer": table.layer + 1, "head": table.head + 1, **columns})
 
 
 class Sink(HeadsStep):
@@ -238,12 +213,12 @@ class Sink(HeadsStep):
         """How long what comes from it is, as a share of the vectors that it is added to."""
         return float(self.sinks.added[self.at_most])
 
-    def of_layer(self) -> tuple[list[str], list[float], list[float]]:
+    def of_layer(self) -> tuple[list[str], FloatArray, FloatArray]:
         """The heads of its layer, each with the share it gives to the token and with what that adds."""
         layer, _, token = self.at_most
-        share, added = (array[layer, :, token].astype(np.float64) for array in (self.sinks.share, self.sinks.added))
+        share, added = (array[layer, :, token] for array in (self.sinks.share, self.sinks.added))
         heads = np.flatnonzero(np.isfinite(share))
-        return [f"head {head + 1}" for head in heads], share[heads].tolist(), added[heads].tolist()
+        return [f"head {head + 1}" for head in heads], share[heads], added[heads]
 
     def text(self) -> str:
         layer, head, token = self.at_most
@@ -257,7 +232,7 @@ class Sink(HeadsStep):
 
     def figure(self) -> None:
         labels, share, _ = self.of_layer()
-        pictures.shares("sink-shares", labels, [("share of attention", share)], marked=self.at_most[1])
+        pictures.shares("sink-shares", {"head": labels, "share of attention": share}, marked=self.at_most[1])
 
     def ask(self) -> Choice:
         layer, head, _ = self.at_most
@@ -265,8 +240,8 @@ class Sink(HeadsStep):
 
     def reveal(self) -> None:
         labels, share, added = self.of_layer()
-        series = [("share of attention", share), ("what this adds, as a share of their vectors’ length", added)]
-        pictures.bars("sink-added", labels, series, written=".1%")
+        label = "what this adds, as a share of their vectors’ length"
+        pictures.bars("sink-added", {"head": labels, "share of attention": share, label: added}, written=".1%")
 
     def why(self) -> str:
         layer, head, token = self.at_most

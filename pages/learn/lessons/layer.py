@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -13,8 +13,8 @@ from propcache.api import cached_property
 from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy, FloatArray
-from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson
+from pages.learn import pictures
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson, spread
 from viz.strips import Strip
 
 _MOST_LAYERS: Final = 16  # that one draws over
@@ -47,7 +47,6 @@ class LayerStep(Step):
 
 
 class Shortcut(LayerStep):
-    at = "norm"
     stage = "after attention"
 
     @property
@@ -87,11 +86,10 @@ class Shortcut(LayerStep):
 
     def numbers(self) -> pd.DataFrame:
         columns = {stage: self.of(stage) for stage in ("input", "attention", "after attention")}
-        return pd.DataFrame({"dimension": range(1, len(columns["input"]) + 1), **columns})
+        return self.by_dimension(columns)
 
 
 class Norms(LayerStep):
-    at = "norm"
     stage = "layer"
 
     @property
@@ -106,11 +104,11 @@ class Norms(LayerStep):
         # The stages that the vector itself passes, without the parts that are added to it.
         road = ("input", "after attention", "normed after attention", "after feed-forward", "output")
         lengths = {name: _length(self.of(name)) for name in road if self.known.has(name)}
-        pictures.bars("norms", list(lengths), [("length of the vector", list(lengths.values()))])
+        pictures.bars("norms", {"stage": lengths.keys(), "length of the vector": lengths.values()})
 
     def why(self) -> str:
         entering, gives = _length(self.of("input")), _length(self.of("output"))
-        how = (self.say("pre")) if self.pre_norm else self.say("post")
+        how = self.say("pre" if self.pre_norm else "post")
         return self.say("why", how=how, entering=entering, gives=gives)
 
     def numbers(self) -> pd.DataFrame:
@@ -119,7 +117,6 @@ class Norms(LayerStep):
 
 
 class FeedForward(LayerStep):
-    at = "feed-forward"
     stage = "feed-forward"
 
     def ask(self) -> Choice:
@@ -140,14 +137,10 @@ class FeedForward(LayerStep):
         return self.say("why", low=low, n_active=len(active), high=1 - low)
 
     def numbers(self) -> pd.DataFrame:
-        active = self.of("active")
-        return pd.DataFrame(
-            {"dimension": range(1, len(active) + 1), "before activation": self.of("inner"), "after activation": active}
-        )
+        return self.by_dimension({"before activation": self.of("inner"), "after activation": self.of("active")})
 
 
 class Moves(LayerStep):
-    at = "layers"
     stage = "layers"
 
     @cached_property
@@ -160,21 +153,14 @@ class Moves(LayerStep):
         return moves
 
     def ask(self) -> Sketch:
-        layers = options.spread(len(self.moves), _MOST_LAYERS)
-        names = tuple(f"layer {layer + 1}" for layer in layers)
-        truth = tuple(float(self.moves[layer]) for layer in layers)
-
-        def reply(drawn: Sequence[float]) -> str:
-            most, guessed = options.highest(names, truth), options.highest(names, drawn)
-            start = self.say("right") if most == guessed else self.say("wrong", guessed=guessed)
-            return self.say("reply", start=start, most=most, highest=max(truth), lowest=min(truth))
-
-        top = min(2.0, max(0.2, float(np.ceil(max(truth) * 12.5) / 10)))
-        return Sketch(self.say("ask"), names, truth, reply, top=top, kind="curve")
+        layers = spread(len(self.moves), _MOST_LAYERS)
+        truth = self.moves[layers]
+        top = min(2.0, max(0.2, float(np.ceil(truth.max() * 12.5) / 10)))
+        return self.sketch((f"layer {layer + 1}" for layer in layers), truth, top=top, kind="curve")
 
     def reveal(self) -> None:
         names = [f"layer {layer + 1}" for layer in range(len(self.moves))]
-        pictures.bars("moves", names, [("1 − cosine", self.moves.tolist())], marked=int(self.moves.argmax()))
+        pictures.bars("moves", {"layer": names, "1 − cosine": self.moves}, marked=int(self.moves.argmax()))
 
     def why(self) -> str:
         states = self.case.anatomy.states[:, self.followed].astype(np.float64)
@@ -186,7 +172,6 @@ class Moves(LayerStep):
 
 
 class Whole(LayerStep):
-    at = "layers"
     stage = ""
 
     @cached_property
@@ -203,31 +188,23 @@ class Whole(LayerStep):
         )
 
     def ask(self) -> Choice:
-        parts, labels = self.parts, {"embeddings": "tables", "attention": "attention", "feed-forward": "networks"}
-        total, largest = sum(parts.values()), max(parts, key=parts.__getitem__)
-        most = {"largest": self.say(labels[largest]), "largest_share": parts[largest] / total}
-
-        def option(name: str) -> Option:
-            reply = "reply_right" if name == largest else "reply_wrong"
-            return Option(
-                self.say(labels[name]),
-                self.say(reply, n=parts[name], total=total, share=parts[name] / total, **most),
-                name == largest,
-            )
-
-        return Choice(self.say("ask"), tuple(map(option, labels)))
+        weights = [self.parts[name] for name in ("embeddings", "attention", "feed-forward")]
+        labels = {at: self.say(name) for at, name in enumerate(("tables", "attention", "networks"))}
+        total, largest = sum(weights), int(np.argmax(weights))
+        most = {"largest": labels[largest], "largest_share": weights[largest] / total}
+        return self.choose(
+            labels, largest, lambda at: {"n": weights[at], "total": total, "share": weights[at] / total, **most}
+        )
 
     def reveal(self) -> None:
-        parts = self.parts
-        pictures.bars("weights", list(parts), [("weights", [float(many) for many in parts.values()])], written=",.0f")
+        pictures.bars("weights", self.numbers(), written=",.0f")
 
     def why(self) -> str:
         parts = self.parts
         return self.say("why", ratio=parts["feed-forward"] / max(parts["attention"], 1))
 
     def numbers(self) -> pd.DataFrame:
-        parts = self.parts
-        return pd.DataFrame({"part": parts.keys(), "weights": parts.values()})
+        return pd.DataFrame({"part": self.parts.keys(), "weights": self.parts.values()})
 
 
 LESSON = read_lesson(__file__, Shortcut, Norms, FeedForward, Moves, Whole)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ from analysis.probing import LayerResult, TaskResult
 from analysis.sentence_vectors import mean_of_pairs, pair_cosines
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput
-from model_zoo.types import DoubleArray, HiddenStates, signed
-from pages.learn import options, pictures
+from model_zoo.types import DoubleArray, HiddenStates
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Option, Place, Sketch, Step, read_lesson
+from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson, spread
 from ui import as_text, precomputed, token_line
 from ui.glossary import quote
 from viz.curves import curves
@@ -41,8 +41,6 @@ _GRAMMAR: Final = (
 
 class LayersStep(Step):
     """A step about a word that two sentences share, and what was read off the layers of a model."""
-
-    at: ClassVar[Place] = "layers"
 
     @cached_property
     def both(self) -> tuple[HiddenStates, HiddenStates]:
@@ -130,30 +128,14 @@ class Drift(LayersStep):
         self.draw_sentences()
 
     def ask(self) -> Sketch:
-        names, chosen = self.layers, options.spread(len(self.drift), _MOST_LAYERS)
-        labels = tuple(names[at] if at == 0 else f"layer {names[at]}" for at in chosen)
-        truth = tuple(np.clip(self.drift[chosen], 0, 1).tolist())
+        names, chosen = self.layers, spread(len(self.drift), _MOST_LAYERS)
+        labels = [names[at] if at == 0 else f"layer {names[at]}" for at in chosen]
+        return self.sketch(labels, np.clip(self.drift[chosen], 0, 1), kind="curve")
 
-        def reply(drawn: Sequence[float]) -> str:
-            gaps = np.array(drawn) - np.array(truth)
-            worst = int(np.argmax(np.abs(gaps)))
-            how = self.say("too_far") if gaps[worst] < 0 else self.say("too_similar")
-            furthest = self.say("furthest", place=labels[worst], how=how) if abs(gaps[worst]) > 0.1 else ""
-            return self.say(
-                "reply",
-                gap=np.abs(gaps).mean(),
-                furthest=furthest,
-                least_similar=labels[int(np.argmin(truth))],
-                lowest=min(truth),
-            )
-
-        return Sketch(
-            self.say("ask"),
-            labels,
-            truth,
-            reply,
-            kind="curve",
-        )
+    def reply(self, compared: Mapping[str, Any]) -> str:
+        how = self.say("too_far" if compared["drawn_there"] < compared["truth_there"] else "too_similar")
+        furthest = self.say("furthest", **compared, how=how) if compared["gaps"].max() > 0.1 else ""
+        return self.say("reply", **compared, furthest=furthest)
 
     def reveal(self) -> None:
         self.draw_cosines("drift")
@@ -162,7 +144,7 @@ class Drift(LayersStep):
         drift = self.drift
         if drift.min() > 1 - 1e-4:
             return self.say("why same")
-        way = self.say("up_and_down") if (np.diff(drift) > 0).any() else self.say("falling")
+        way = self.say("up_and_down" if (np.diff(drift) > 0).any() else "falling")
         return self.say("why", start=drift[0], end=drift[-1], way=way)
 
     def numbers(self) -> pd.DataFrame:
@@ -170,8 +152,6 @@ class Drift(LayersStep):
 
 
 class Before(LayersStep):
-    at = "embeddings"
-
     def text(self) -> str:
         at, there = self.shared
         return self.say("text", at=at + 1, there=there + 1)
@@ -190,7 +170,8 @@ class Before(LayersStep):
             start=start,
             not_by_place=self.say("same_place" if at == there else "other_way", at=at + 1),
         )
-        return replace(question, options=options.placed(1, *question.options))
+        right, *wrong = sorted(question.options, key=lambda option: not option.right)
+        return replace(question, options=(wrong[0], right, wrong[1]))  # so that its place tells nothing
 
     def reveal(self) -> None:
         """What was added up to make the two vectors: one row of the table of tokens, two of that of places."""
@@ -241,8 +222,7 @@ class OtherWords(LayersStep):
         return [float(mean) for mean in np.mean(means, axis=0)]
 
     def text(self) -> str:
-        end = signed(float(self.drift[-1]))
-        return self.say("text", end=end)
+        return self.say("text", end=self.drift[-1])
 
     def ask(self) -> Choice:
         return self.choice(mean=self.others[-1])
@@ -334,15 +314,13 @@ class Baselines(LayersStep):
         return self.animals.majority
 
     def ask(self) -> Choice:
-        random = self.animals.best.untrained_accuracy
-        assert random is not None
-        return self.choice(random=random)
+        return self.choice(random=self.animals.best.untrained_accuracy)
 
     def reveal(self) -> None:
         names, best, random = zip(*self.against, strict=True)
         trained = [layer.accuracy for layer in best]
-        series = [("trained, best layer", trained), ("random weights, same layer", random)]
-        pictures.shares("random-weights", names, series, written=".0%")
+        columns = {"question": names, "trained, best layer": trained, "random weights, same layer": random}
+        pictures.shares("random-weights", columns, written=".0%")
 
     def why(self) -> str:
         lost = [question for question, best, random in self.against if random < best.low]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress, groupby
-from typing import ClassVar, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +16,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, Vocabulary, counted
 from pages.learn import pictures
 from pages.learn.case import Case, name_of
-from pages.learn.lesson import Choice, Option, Place, Step, read_lesson
+from pages.learn.lesson import Choice, Option, Step, read_lesson
 from ui import as_text, is_dark, join_names, token_line
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
@@ -40,7 +40,13 @@ def _table(encoding: Encoding) -> pd.DataFrame:
 class PiecesStep(Step):
     """A step about the tokens of a text."""
 
-    at: ClassVar[Place] = "pieces"
+    def pieces_by(self, model: str) -> list[str]:
+        """What a model makes of the text, without special tokens."""
+        return _typed_tokens(engine().encode(model, self.case.text))
+
+    def draw_typed(self, label: str = "") -> None:
+        """Draw the tokens that somebody typed."""
+        token_line.draw([self.line(_typed_tokens(self.case.encoding), label)], "learn pieces")
 
     def line(self, tokens: Sequence[str], label: str = "") -> Line:
         """Tokens side by side."""
@@ -193,6 +199,8 @@ class Cuts(PiecesStep):
 
 
 class NobodyTyped(PiecesStep):
+    sign = _SIGN
+
     @property
     def with_sign(self) -> Encoding:
         """The text with the sign behind it."""
@@ -200,13 +208,10 @@ class NobodyTyped(PiecesStep):
 
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
-        which = (
-            self.say("some_added", tokens_added=join_names(list(map(as_text, added))))
-            if added
-            else self.say("none_added")
-        )
+        names = list(map(as_text, added))
+        which = self.say("some_added", tokens_added=join_names(names)) if added else self.say("none_added")
         roles = self.say("roles") if {"[CLS]", "[SEP]"} <= set(added) else ""
-        return self.say("text", which=which, roles=roles, sign=_SIGN)
+        return self.say("text", which=which, roles=roles)
 
     def figure(self) -> None:
         token_line.draw([self.line([*self.case.text.split(), _SIGN])], "learn pieces")
@@ -217,8 +222,7 @@ class NobodyTyped(PiecesStep):
         is_unknown = unknown in encoding.ids
         tokens = " ".join(map(as_text, typed)) or "none"
         return self.choice(
-            sign=_SIGN,
-            fact=self.say("lost") if is_unknown else self.say("tokens_here", tokens=tokens),
+            fact=self.say("lost" if is_unknown else "tokens_here", tokens=tokens),
             unknown=is_unknown,
             single=not is_unknown and len(typed) == 1,
             several=not is_unknown and len(typed) > 1,
@@ -233,17 +237,11 @@ class NobodyTyped(PiecesStep):
 
     def why(self) -> str:
         unknown, ids = self.case.vocabulary.unknown_id, self.case.encoding.ids
-        n = sum(number == unknown for number in ids)
         if unknown is None:
             return self.say("why all spelled")
-        count = (
-            self.say("no_unknown")
-            if n == 0
-            else self.say("single_unknown")
-            if n == 1
-            else self.say("several_unknown", n=n)
-        )
-        return self.say("why", count=count)
+        n = ids.count(unknown)
+        name = ("no_unknown", "single_unknown", "several_unknown")[min(n, 2)]
+        return self.say("why", count=self.say(name, n=n))
 
     def numbers(self) -> pd.DataFrame:
         return _table(self.with_sign)
@@ -251,16 +249,16 @@ class NobodyTyped(PiecesStep):
 
 class OtherLists(PiecesStep):
     @cached_property
-    def others(self) -> list[tuple[str, Encoding, int]]:
+    def others(self) -> list[tuple[str, list[str], int]]:
         """What this model and those that come with the app make of the text, and how long their lists are: each list
         once, by the name of the first model that has it.
         """
         shipped = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None]
-        by_vocabulary: dict[tuple[str, ...], tuple[str, Encoding, int]] = {}
+        by_vocabulary: dict[tuple[str, ...], tuple[str, list[str], int]] = {}
         for model in dict.fromkeys([self.case.model, *shipped]):
             tokens = engine().vocabulary(model).tokens
             if tokens not in by_vocabulary:
-                by_vocabulary[tokens] = name_of(model), engine().encode(model, self.case.text), len(tokens)
+                by_vocabulary[tokens] = name_of(model), self.pieces_by(model), len(tokens)
         return list(by_vocabulary.values())
 
     def text(self) -> str:
@@ -269,15 +267,13 @@ class OtherLists(PiecesStep):
         return self.say("text", n_others=len(others), sizes=sizes)
 
     def figure(self) -> None:
-        token_line.draw([self.line(_typed_tokens(self.case.encoding), name_of(self.case.model))], "learn pieces")
+        self.draw_typed(name_of(self.case.model))
 
     def ask(self) -> Choice:
-        pieces_of = [
-            (name, [_plain(token).lower() for token in _typed_tokens(encoding)]) for name, encoding, _ in self.others
-        ]
-        lengths = {len(pieces) for _, pieces in pieces_of}
-        alike = all(pieces == pieces_of[0][1] for _, pieces in pieces_of)
-        fact = join_names([f"{as_text(name)} makes {len(pieces)}" for name, pieces in pieces_of])
+        pieces_of = [[_plain(token).lower() for token in tokens] for _, tokens, _ in self.others]
+        lengths = set(map(len, pieces_of))
+        alike = all(pieces == pieces_of[0] for pieces in pieces_of)
+        fact = join_names([f"{as_text(name)} makes {len(tokens)}" for name, tokens, _ in self.others])
         return self.choice(
             fact=fact,
             alike=alike,
@@ -287,18 +283,13 @@ class OtherLists(PiecesStep):
         )
 
     def reveal(self) -> None:
-        others = self.others
-        token_line.draw([self.line(_typed_tokens(encoding), name) for name, encoding, _ in others], "learn pieces")
-        names, lengths = (
-            [name for name, _, _ in others],
-            [float(len(_typed_tokens(encoding))) for _, encoding, _ in others],
-        )
-        pictures.bars("vocabularies", names, [("tokens", lengths)], written=".0f")
+        token_line.draw([self.line(tokens, name) for name, tokens, _ in self.others], "learn pieces")
+        pictures.bars("vocabularies", self.numbers()[["model", "tokens"]], written=".0f")
 
     def why(self) -> str:
         (large, few, longest), (small, many, shortest) = (
-            (as_text(name), len(_typed_tokens(encoding)), n)
-            for name, encoding, n in (pick(self.others, key=lambda entry: entry[2]) for pick in (max, min))
+            (as_text(name), len(tokens), n)
+            for name, tokens, n in (pick(self.others, key=lambda entry: entry[2]) for pick in (max, min))
         )
         made = counted(few, "token")
         name = "equal" if few == many else "fewer" if few < many else "more"
@@ -306,17 +297,8 @@ class OtherLists(PiecesStep):
         return self.say("why", large=large, longest=longest, small=small, shortest=shortest, comparison=comparison)
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame(
-            [
-                {
-                    "model": name,
-                    "vocabulary": n,
-                    "tokens": len(_typed_tokens(encoding)),
-                    "pieces": " ".join(_typed_tokens(encoding)),
-                }
-                for name, encoding, n in self.others
-            ]
-        )
+        rows = [(name, n, len(tokens), " ".join(tokens)) for name, tokens, n in self.others]
+        return pd.DataFrame(rows, columns=["model", "vocabulary", "tokens", "pieces"])
 
 
 def _tokens(same: bool) -> str:
@@ -324,8 +306,6 @@ def _tokens(same: bool) -> str:
 
 
 class Lost(PiecesStep):
-    at = "text"
-
     @cached_property
     def changed(self) -> dict[str, str]:
         """The text written in other ways: in capitals (in small letters where it is in capitals), with an accent, with
@@ -344,12 +324,14 @@ class Lost(PiecesStep):
         }
 
     @cached_property
+    def encodings(self) -> dict[str, Encoding]:
+        """What the model makes of these."""
+        return {how: engine().encode(self.case.model, text) for how, text in self.changed.items()}
+
+    @property
     def same(self) -> dict[str, bool]:
-        """Whether the model reads the very same tokens then."""
-        return {
-            how: engine().encode(self.case.model, text).ids == self.case.encoding.ids
-            for how, text in self.changed.items()
-        }
+        """Whether it reads the very same tokens then."""
+        return {how: encoding.ids == self.case.encoding.ids for how, encoding in self.encodings.items()}
 
     def text(self) -> str:
         accented = self.changed["an accent"]
@@ -358,7 +340,7 @@ class Lost(PiecesStep):
         return self.say("text", word=word)
 
     def figure(self) -> None:
-        token_line.draw([self.line(_typed_tokens(self.case.encoding), "as typed")], "learn pieces")
+        self.draw_typed("as typed")
 
     def ask(self) -> Choice:
         same = self.same
@@ -373,12 +355,11 @@ class Lost(PiecesStep):
         )
 
     def reveal(self) -> None:
-        same = self.same
-        lines = [self.line(_typed_tokens(self.case.encoding), "as typed")]
-        for how, text in self.changed.items():
-            lines.append(self.line(_typed_tokens(engine().encode(self.case.model, text)), how))
-        token_line.draw(lines, "learn pieces")
-        st.caption(". ".join(f"{how.capitalize()}: {_tokens(is_same)}" for how, is_same in same.items()) + ".")
+        encodings = {"as typed": self.case.encoding, **self.encodings}
+        token_line.draw(
+            [self.line(_typed_tokens(encoding), how) for how, encoding in encodings.items()], "learn pieces"
+        )
+        st.caption(". ".join(f"{how.capitalize()}: {_tokens(is_same)}" for how, is_same in self.same.items()) + ".")
 
     def why(self) -> str:
         lost = [how for how, same in self.same.items() if same]
@@ -387,11 +368,10 @@ class Lost(PiecesStep):
         return self.say("why", lost=join_names(lost), end=self.say("capitals") if "capitals" in lost else ".")
 
     def numbers(self) -> pd.DataFrame:
-        same = self.same
-        rows = [("as typed", self.case.text, " ".join(self.tokens), True)]
-        for how, text in self.changed.items():
-            rows.append((how, text, " ".join(engine().encode(self.case.model, text).tokens), same[how]))
-        return pd.DataFrame(rows, columns=["written", "text", "tokens", "same tokens"])
+        texts = {"as typed": self.case.text, **self.changed}
+        tokens = [" ".join(encoding.tokens) for encoding in (self.case.encoding, *self.encodings.values())]
+        same = [True, *self.same.values()]
+        return pd.DataFrame({"written": texts.keys(), "text": texts.values(), "tokens": tokens, "same tokens": same})
 
 
 LESSON = read_lesson(__file__, WordsAndPieces, Cuts, NobodyTyped, OtherLists, Lost)

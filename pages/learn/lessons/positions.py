@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from functools import partial
 from typing import Final, get_args
 
@@ -18,7 +17,7 @@ from analysis.sinusoids import frequencies, sinusoids, turned
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text
@@ -58,8 +57,6 @@ def _alike() -> list[float]:
 
 
 class Told(PositionsStep):
-    at = "embeddings"
-
     def check(self) -> None:
         super().check()
         len(self.tokens)  # which are drawn
@@ -115,25 +112,15 @@ class Told(PositionsStep):
 
 
 class Sinusoids(PositionsStep):
-    at = "embeddings"
-
-    def text(self) -> str:
-        return self.say("text", width=_WIDTH)
+    width = _WIDTH
+    furthest = _APART[-1]
 
     def figure(self) -> None:
         table = sinusoids(_SHOWN, _WIDTH).astype(np.float32)
         pictures.matrices("sinusoids", [("PE", table)], quantity="PE", axes=("position", "dimension"), signed=True)
 
     def ask(self) -> Sketch:
-        truth = tuple(_alike())
-        names = tuple("the same place" if apart == 0 else f"{apart} apart" for apart in _APART)
-
-        def reply(drawn: Sequence[float]) -> str:
-            return self.say(
-                "reply", gap=options.mean_gap(drawn, truth), near=truth[1], far=truth[-1], furthest=_APART[-1]
-            )
-
-        return Sketch(self.say("ask"), names, truth, reply)
+        return self.sketch(("the same place" if apart == 0 else f"{apart} apart" for apart in _APART), _alike())
 
     def reveal(self) -> None:
         alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32)).astype(np.float32)
@@ -174,8 +161,6 @@ def _bits(model: str, text: str) -> float:
 
 
 class Turned(PositionsStep):
-    at = "heads"
-
     @cached_property
     def pair(self) -> tuple[Vector, Vector, Vector]:
         """A query and a key (d,) as a head of this model makes them, and the angles: the model's own where it turns
@@ -212,8 +197,7 @@ class Turned(PositionsStep):
         pictures.matrices("angles", named, quantity="cosine of the angle", axes=("position", "pair"), signed=True)
 
     def ask(self) -> Choice:
-        before, after = self.product(2, 5), self.product(5, 8)
-        return self.choice(before=before, after=after)
+        return self.choice(before=self.product(2, 5), after=self.product(5, 8))
 
     def reveal(self) -> None:
         query, key, theta = self.pair
@@ -239,8 +223,6 @@ class Turned(PositionsStep):
 
 
 class Shuffled(PositionsStep):
-    at = "guess"
-
     @cached_property
     def surprises(self) -> list[tuple[str, float, float]]:
         """For each model that ships with the app its name, and its bits per token in order and shuffled."""
@@ -269,20 +251,16 @@ class Shuffled(PositionsStep):
         )
 
     def reveal(self) -> None:
-        names, ordered, shuffled = zip(*self.surprises, strict=True)
-        pictures.bars("shuffled", names, [("in order", ordered), ("shuffled", shuffled)])
+        pictures.bars("shuffled", pd.DataFrame(self.surprises, columns=["model", "in order", "shuffled"]))
 
     def why(self) -> str:
-        most = max(self.surprises, key=lambda model: model[2] - model[1])
-        return self.say("why", most=most)
+        return self.say("why", most=max(self.surprises, key=lambda model: model[2] - model[1]))
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(self.surprises, columns=["model", "bits in order", "bits shuffled"])
 
 
 class Blind(PositionsStep):
-    at = "embeddings"
-
     @cached_property
     def blind(self) -> list[tuple[str, MaskPrediction]]:
         """The guesses at the followed word: as ever, without positions, and without positions and shuffled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -22,8 +22,8 @@ from analysis.sentence_vectors import (
 )
 from analysis.siamese import Siamese
 from model_zoo.types import DoubleArray, FloatArray
-from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Option, Place, Sketch, Step, read_lesson
+from pages.learn import pictures
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson, spread
 from training.finetuning import sentence_pairs
 from training.finetuning.data import HIGHEST_SCORE, Scored
 from training.finetuning.sets import SETS
@@ -53,8 +53,6 @@ def _pairs(split: str) -> list[Scored]:
 
 class SentencesStep(Step):
     """A step about vectors of sentences."""
-
-    at: ClassVar[Place] = "layers"
 
     def read(self, texts: Sequence[str]) -> SentenceVectors:
         """Texts as vectors, by every pooling."""
@@ -96,9 +94,9 @@ class Pooling(SentencesStep):
     def reveal(self) -> None:
         names = {"own": "model’s own", "cls": "first token", "mean": "mean", "max": "maximum"}
         alike = self.alike
-        values = [max(cosine, 0.0) for cosine in alike.values()]
         label = "cosine of two sentences about a late train"
-        pictures.shares("poolings", [names[pooling] for pooling in alike], [(label, values)], written=".2f")
+        columns = {"pooling": [names[pooling] for pooling in alike], label: alike.values()}
+        pictures.shares("poolings", columns, written=".2f")
 
     def why(self) -> str:
         alike = self.alike
@@ -128,20 +126,19 @@ class Anisotropy(SentencesStep):
     def figure(self) -> None:
         st.table([{"sentence": as_text(text)} for text in (self.case.text, *_LINES)])
 
+    @property
+    def labels_of_layers(self) -> list[str]:
+        """What the layers are called."""
+        return ["embeddings", *(f"layer {layer}" for layer in range(1, len(self.means)))]
+
     def ask(self) -> Sketch:
-        chosen = options.spread(len(self.means), _MOST_LAYERS)
-        labels = tuple("embeddings" if at == 0 else f"layer {at}" for at in chosen)
-        truth = tuple(float(np.clip(self.means[at], 0, 1)) for at in chosen)
-
-        def reply(drawn: Sequence[float]) -> str:
-            return self.say("reply", gap=options.mean_gap(drawn, truth), cosine=truth[-1])
-
-        return Sketch(self.say("ask"), labels, truth, reply, kind="curve")
+        chosen = spread(len(self.means), _MOST_LAYERS)
+        truth = np.clip(np.take(self.means, chosen), 0, 1)
+        return self.sketch((self.labels_of_layers[at] for at in chosen), truth, kind="curve")
 
     def reveal(self) -> None:
-        labels = ["embeddings" if at == 0 else f"layer {at}" for at in range(len(self.means))]
-        label = "mean cosine of all pairs"
-        pictures.shares("anisotropy", labels, [(label, [max(mean, 0.0) for mean in self.means])], written=".2f")
+        columns = {"layer": self.labels_of_layers, "mean cosine of all pairs": self.means}
+        pictures.shares("anisotropy", columns, written=".2f")
 
     def why(self) -> str:
         last = self.means[-1]
@@ -172,8 +169,7 @@ class Trained(SentencesStep):
         return agreement(both, scores.tolist(), [item.cluster for item in _pairs("test")])
 
     def text(self) -> str:
-        n = len(_pairs("train"))
-        return self.say("text", steps=_STEPS, n=n)
+        return self.say("text", steps=_STEPS, n=len(_pairs("train")))
 
     def figure(self) -> None:
         rows = [
@@ -183,25 +179,20 @@ class Trained(SentencesStep):
         st.table(rows)
 
     def reveal(self) -> None:
-        a, b, scores = self.pairs("test")
-        before, after = pair_cosines(a, b), self.trained.cosines(a, b)
-        low, high = scores <= 0.2, scores >= 0.8
-        series = [
-            ("before", [float(before[low].mean()), float(before[high].mean())]),
-            ("after", [float(after[low].mean()), float(after[high].mean())]),
-        ]
-        series = [(name, [max(value, 0.0) for value in values]) for name, values in series]
-        pictures.shares("siamese", ["test pairs scored 0 to 1", "test pairs scored 4 to 5"], series, written=".2f")
+        table = self.numbers()
+        bins = {"test pairs scored 0 to 1": table["score"] <= 1, "test pairs scored 4 to 5": table["score"] >= 4}
+        means = {
+            when: [table.loc[rows, f"cosine {when}"].mean() for rows in bins.values()] for when in ("before", "after")
+        }
+        pictures.shares("siamese", {"pairs": bins.keys(), **means}, written=".2f")
 
     def why(self) -> str:
         (before, low, high), (after, lowest, highest) = self.ranks
-        losses = self.trained.losses
         clear = after > high or after < low
         changed = self.say(("improved" if after > before else "worse") if clear else "unclear")
         return self.say(
             "why",
-            first_loss=losses[0],
-            loss=losses[-1],
+            loss=self.trained.losses[-1],
             changed=changed,
             before=before,
             low=low,
@@ -213,13 +204,8 @@ class Trained(SentencesStep):
 
     def numbers(self) -> pd.DataFrame:
         a, b, scores = self.pairs("test")
-        return pd.DataFrame(
-            {
-                "score": scores * HIGHEST_SCORE,
-                "cosine before": pair_cosines(a, b),
-                "cosine after": self.trained.cosines(a, b),
-            }
-        )
+        columns = {"cosine before": pair_cosines(a, b), "cosine after": self.trained.cosines(a, b)}
+        return pd.DataFrame({"score": scores * HIGHEST_SCORE, **columns})
 
 
 class Search(SentencesStep):
@@ -235,18 +221,13 @@ class Search(SentencesStep):
         st.table([{"sentence": as_text(text)} for text in _LINES])
 
     def ask(self) -> Choice:
-        best, cosine = self.ranked[0]
-        kept = sorted(self.ranked[:3] + self.ranked[-1:])
-
-        def option(text: str, value: float) -> Option:
-            reply = self.say("reply_right" if text == best else "reply_wrong", value=value, cosine=cosine)
-            return Option(as_text(text), reply, text == best)
-
-        return Choice(self.say("ask"), tuple(option(*entry) for entry in kept))
+        ranked = self.ranked
+        kept = sorted((0, 1, 2, len(ranked) - 1), key=lambda place: ranked[place])
+        labels = {place: as_text(ranked[place][0]) for place in kept}
+        return self.choose(labels, 0, lambda place: {"value": ranked[place][1], "cosine": ranked[0][1]})
 
     def reveal(self) -> None:
-        names = [text for text, _ in self.ranked]
-        pictures.shares("search", names, [("cosine", [max(value, 0.0) for _, value in self.ranked])], written=".3f")
+        pictures.shares("search", self.numbers(), written=".3f")
 
     def why(self) -> str:
         (best, first), (_, second), *_ = self.ranked

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,9 +14,9 @@ from propcache.api import cached_property
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text, join_names
 from ui.glossary import quote
 from viz.bars import predictions
@@ -62,8 +61,6 @@ def _draw_mean(run: AttentionRun, name: str = "mean-attention") -> None:
 
 class SightStep(Step):
     """A step about what may be seen of a text."""
-
-    at: ClassVar[Place] = "heads"
 
     def draw_masks(self, name: str, **causal: bool) -> None:
         """Draw masks by what they are called: of who looks back only where it is ``causal``, else both ways."""
@@ -142,9 +139,7 @@ class OwnMask(SightStep):
             _draw_mean(engine().attend(other, self.case.text), "causal-mean-attention")
 
     def why(self) -> str:
-        if self.later == 0:
-            return self.say("why causal")
-        return self.say("why")
+        return self.say("why causal" if self.later == 0 else "why")
 
     def numbers(self) -> pd.DataFrame:
         mean = _mean_of(self.case.run)
@@ -158,8 +153,6 @@ class OwnMask(SightStep):
 
 
 class Causal(SightStep):
-    at = "guess"
-
     @cached_property
     def both(self) -> tuple[MaskPrediction, MaskPrediction]:
         """The guess at the followed token as ever, and when no token can see later ones."""
@@ -190,8 +183,6 @@ class Causal(SightStep):
 
 
 class WordByWord(SightStep):
-    at = "guess"
-
     @cached_property
     def words(self) -> list[int]:
         """Places of words to hide in turn, the first few."""
@@ -216,33 +207,20 @@ class WordByWord(SightStep):
         return math.ceil(10 * max(*self.usual, *self.blind) + 1e-9) / 10
 
     def figure(self) -> None:
-        series = [("probability of the original word, both sides visible", self.usual)]
-        pictures.bars("both-ways", self.labels(self.words), series, top=self.top, written=".0%")
+        label = "probability of the original word, both sides visible"
+        columns = {"word": self.labels(self.words), label: self.usual}
+        pictures.bars("both-ways", columns, top=self.top, written=".0%")
 
     def ask(self) -> Sketch:
-        names, truth = tuple(self.labels(self.words)), tuple(self.blind)
-
-        def reply(drawn: Sequence[float]) -> str:
-            best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            start = self.say("right") if best == guessed else self.say("wrong", guessed=guessed)
-            return self.say("reply", start=start, best=best, highest=max(truth), gap=options.mean_gap(drawn, truth))
-
-        return Sketch(
-            self.say("ask"),
-            names,
-            truth,
-            reply,
-            top=self.top,
-            unit="%",
-        )
+        return self.sketch(self.labels(self.words), self.blind, top=self.top, unit="%")
 
     def reveal(self) -> None:
-        series = [("both ways", self.usual), ("causal", self.blind)]
-        pictures.bars("masks-by-word", self.labels(self.words), series, top=self.top, written=".0%")
+        columns = {"word": self.labels(self.words), "both ways": self.usual, "causal": self.blind}
+        pictures.bars("masks-by-word", columns, top=self.top, written=".0%")
 
     def why(self) -> str:
         n, lost = len(self.words), sum(blind < usual for blind, usual in zip(self.blind, self.usual, strict=True))
-        verdict = self.say("right_side_helps") if 2 * lost > n else self.say("left_side_helps")
+        verdict = self.say("right_side_helps" if 2 * lost > n else "left_side_helps")
         return self.say("why", lost=lost, n=n, verdict=verdict)
 
     def numbers(self) -> pd.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from itertools import pairwise
+from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ _SMALL: Final = (
 
 
 class SoftTargets(Step):
-    at = "guess"
+    shared = _SHARED
 
     @cached_property
     def guesses(self) -> tuple[list[str], list[float]]:
@@ -54,32 +55,18 @@ class SoftTargets(Step):
         best = self.case.guesses(self.followed, _SHARED).best
         return [p.token for p in best], [float(np.log(max(p.probability, 1e-30))) for p in best]
 
-    def text(self) -> str:
-        return self.say("text", shared=_SHARED)
-
     def figure(self) -> None:
         names, logs = self.guesses
-        pictures.shares("soft-targets", names, [("share among these, T = 1", softened(logs, 1))])
+        pictures.shares("soft-targets", {"token": names, "share among these, T = 1": softened(logs, 1)})
 
     def ask(self) -> Choice:
         _, logs = self.guesses
         sharp, soft = max(softened(logs, 1)), max(softened(logs, 4))
-        return self.choice(
-            falls=soft < sharp - 1e-9,
-            sharp=sharp,
-            soft=soft,
-            rises=soft > sharp + 1e-9,
-            stays=abs(soft - sharp) <= 1e-9,
-        )
+        falls, rises = soft < sharp - 1e-9, soft > sharp + 1e-9
+        return self.choice(falls=falls, sharp=sharp, soft=soft, rises=rises, stays=not (falls or rises))
 
     def reveal(self) -> None:
-        names, logs = self.guesses
-        series = [(f"T = {temperature}", softened(logs, temperature)[:6]) for temperature in (1, 2, 4)]
-        pictures.shares("soft-targets", names[:6], series)
-
-    def why(self) -> str:
-        names, _ = self.guesses
-        return self.say("why", names=names)
+        pictures.shares("soft-targets", self.numbers()[:6])
 
     def numbers(self) -> pd.DataFrame:
         names, logs = self.guesses
@@ -89,7 +76,7 @@ class SoftTargets(Step):
 class SizesStep(Step):
     """A step about the sizes of models."""
 
-    at = "layers"
+    base_millions: ClassVar[float] = registry.MODELS[_BASE].parameters / 1e6
 
     def figure(self) -> None:
         table = _sizes()
@@ -122,39 +109,29 @@ def _unshared() -> float:
 
 
 class SharedLayers(SizesStep):
-    def text(self) -> str:
-        base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
-        return self.say("text", albert=albert, parameters_millions=base.parameters / 1e6)
+    albert = registry.MODELS[_ALBERT]
 
     def ask(self) -> Choice:
-        base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
-        right = round(albert.parameters / 1e6)
-        share = albert.parameters / base.parameters
+        millions = self.base_millions
         return self.choice(
-            right=right,
-            share=share,
-            twelfth=round(base.parameters / 12e6),
-            half=round(base.parameters / 2e6),
-            all=round(base.parameters / 1e6),
+            right=round(self.albert.parameters / 1e6),
+            share=self.albert.parameters / 1e6 / millions,
+            twelfth=round(millions / 12),
+            half=round(millions / 2),
+            all=round(millions),
         )
 
     def reveal(self) -> None:
-        base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
-        sizes = {base.name: base.parameters, f"{albert.name}, unshared": _unshared(), albert.name: albert.parameters}
-        millions = [size / 1e6 for size in sizes.values()]
-        pictures.bars("parameters", list(sizes), [("million parameters", millions)], written=".1f")
+        names = [registry.MODELS[_BASE].name, f"{self.albert.name}, unshared", self.albert.name]
+        millions = [self.base_millions, _unshared() / 1e6, self.albert.parameters / 1e6]
+        pictures.bars("parameters", {"model": names, "million parameters": millions}, written=".1f")
         st.caption("In the middle: ALBERT if each layer had its own matrices, computed from their shapes.")
 
     def why(self) -> str:
-        spec = registry.MODELS[_ALBERT]
-        table = spec.vocabulary * spec.width - (spec.vocabulary + spec.width) * _TABLE
-        return self.say(
-            "why",
-            saved_by_sharing=(_unshared() - spec.parameters) / 1e6,
-            table=_TABLE,
-            spec=spec,
-            saved_by_table=table / 1e6,
-        )
+        spec = self.albert
+        by_table = (spec.vocabulary * spec.width - (spec.vocabulary + spec.width) * _TABLE) / 1e6
+        by_sharing = (_unshared() - spec.parameters) / 1e6
+        return self.say("why", saved_by_sharing=by_sharing, table=_TABLE, saved_by_table=by_table)
 
 
 def _dissected(model: str) -> Anatomy:
@@ -200,7 +177,7 @@ class Modern(SizesStep):
         n, reaches = _reaches()
         names = [f"layer {layer}" for layer in range(1, len(reaches) + 1)]
         label = f"farthest token with any weight, on a text of {n} tokens"
-        pictures.bars("reach", names, [(label, reaches)], written=".0f")
+        pictures.bars("reach", {"layer": names, label: reaches}, written=".0f")
 
     def why(self) -> str:
         _, reaches = _reaches()
@@ -228,8 +205,6 @@ def _describe_costs(costs: Sequence[ModelCost]) -> str:
 
 
 class Length(Step):
-    at = "heads"
-
     @cached_property
     def shape(self) -> tuple[int, int, bool]:
         """Width, inner width and gate of the visitor's model. Raises NotSupported where they are not known."""
@@ -262,21 +237,10 @@ class Length(Step):
             pictures.show("cost", partial(by_length, curves, "latency", names=names))
             st.caption(_describe_costs(costs))
 
-    def text(self) -> str:
-        width, inner, _ = self.shape
-        return self.say("text", width=width, inner=inner)
-
     def figure(self) -> None:
-        st.table(
-            [
-                {
-                    "tokens": f"{n:,}",
-                    "pairs": f"{n * n:,}",
-                    "times as many as before": "" if place == 0 else f"{(n // _LENGTHS[place - 1]) ** 2}",
-                }
-                for place, n in enumerate(_LENGTHS)
-            ]
-        )
+        times = ["", *(f"{(n // before) ** 2}" for before, n in pairwise(_LENGTHS))]
+        rows = zip(_LENGTHS, times, strict=True)
+        st.table([{"tokens": f"{n:,}", "pairs": f"{n * n:,}", "times as many as before": more} for n, more in rows])
 
     def ask(self) -> Choice:
         width, inner, gated = self.shape
@@ -288,16 +252,16 @@ class Length(Step):
         width, inner, gated = self.shape
         counts = [layer_operations(n, width, inner, gated=gated) for n in _LENGTHS]
         shares = [parts["pairs"] / sum(parts.values()) for parts in counts]
-        series = [("share of the pairs in a layer’s multiplications", shares)]
-        pictures.shares("pairs", [f"{n:,} tokens" for n in _LENGTHS], series, written=".0%")
+        names = [f"{n:,} tokens" for n in _LENGTHS]
+        columns = {"length": names, "share of the pairs in a layer’s multiplications": shares}
+        pictures.shares("pairs", columns, written=".0%")
         self.measured()
 
     def why(self) -> str:
         width, inner, gated = self.shape
-        short, two = (sum(layer_operations(n, width, inner, gated=gated).values()) for n in (1024, 4096))
-        return self.say(
-            "why", times=two / short, times_of_lstm=lstm_operations(4096, width) / lstm_operations(1024, width)
-        )
+        short, long = (sum(layer_operations(n, width, inner, gated=gated).values()) for n in (1024, 4096))
+        times_of_lstm = lstm_operations(4096, width) / lstm_operations(1024, width)
+        return self.say("why", times=long / short, times_of_lstm=times_of_lstm)
 
     def numbers(self) -> pd.DataFrame:
         width, inner, gated = self.shape
@@ -306,23 +270,13 @@ class Length(Step):
 
 
 class Savings(SizesStep):
-    def text(self) -> str:
-        return self.say("text", base_millions=registry.MODELS[_BASE].parameters / 1e6)
-
     def ask(self) -> Sketch:
         names, truth = zip(*_smaller(), strict=True)
-
-        def reply(drawn: Sequence[float]) -> str:
-            off = np.abs(np.subtract(drawn, truth))
-            worst = int(off.argmax())
-            return self.say("reply", gap=off.mean(), worst=names[worst], share=truth[worst])
-
-        top = float(np.ceil(max(truth) * 4) / 4)
-        return Sketch(self.say("ask"), names, truth, reply, top=top, unit="%")
+        return self.sketch(names, truth, top=float(np.ceil(max(truth) * 4) / 4), unit="%")
 
     def reveal(self) -> None:
-        names, shares = zip(*_smaller(), strict=True)
-        pictures.bars("sizes", names, [("share of BERT-base’s parameters", shares)], written=".0%")
+        columns = ["model", "share of BERT-base’s parameters"]
+        pictures.bars("sizes", pd.DataFrame(_smaller(), columns=columns), written=".0%")
 
 
 LESSON = read_lesson(__file__, SoftTargets, SharedLayers, Modern, Length, Savings)

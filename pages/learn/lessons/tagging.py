@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 from propcache.api import cached_property
 
-from jobs.tuning import Candidate
 from model_zoo.errors import InvalidInput
 from model_zoo.text import word_spans
-from model_zoo.types import Encoding
 from pages.learn import pictures, tuning
-from pages.learn.lesson import Choice, Place, read_lesson
+from pages.learn.lesson import Choice, read_lesson
 from training.finetuning import scores
 from training.finetuning.data import Tagged
 from training.finetuning.entities import entities_of, first_pieces
@@ -21,10 +20,6 @@ from training.finetuning.settings import Settings
 from ui import is_dark, token_line
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
-
-_SET: Final = "entities"
-_SETTINGS: Final = Settings(learns="all", epochs=3)
-_AFTERWARDS: Final[tuple[int, ...]] = ()
 
 # A sentence whose tags are known by hand, and what a model said of it: one entity right, one cut short, one invented.
 _WORDS: Final = ("Maria", "Rossi", "works", "for", "Bluefield", "Bank", "in", "Oslo", "on", "Monday")
@@ -36,9 +31,9 @@ _MOST_SHOWN: Final = 24  # tokens of a text in a picture
 class TaggingStep(tuning.TuningStep):
     """A step about tags of words."""
 
-    at: ClassVar[Place] = "guess"
     lesson = "tagging"
-    trains = _SET
+    trains = "entities"
+    settings = Settings(learns="all", epochs=3)
 
     @property
     def words(self) -> list[tuple[int, int]]:
@@ -57,7 +52,7 @@ class TaggingStep(tuning.TuningStep):
         items = [item for item in self.data.train if isinstance(item, Tagged)][:3]
         token_line.draw([self.line(item.words, item.tags) for item in items], "learn entities")
 
-    def line(self, words: tuple[str, ...], *rows: tuple[str, ...]) -> Line:
+    def line(self, words: Sequence[str], *rows: Sequence[str]) -> Line:
         """Words over what belongs to each."""
         fill = theme(is_dark()).surface
         columns = zip(words, *rows, strict=True)
@@ -67,8 +62,7 @@ class TaggingStep(tuning.TuningStep):
 
 
 class Bio(TaggingStep):
-    def text(self) -> str:
-        return self.say("text", sentence=" ".join(_WORDS))
+    sentence = " ".join(_WORDS)
 
     def figure(self) -> None:
         tags = tuple(tag if place < 2 else "?" for place, tag in enumerate(_TRUE))
@@ -86,37 +80,32 @@ class Bio(TaggingStep):
 
 
 class Aligned(TaggingStep):
-    @property
-    def encoding(self) -> Encoding:
-        return self.case.encoding
-
     def figure(self) -> None:
-        tokens = self.encoding.tokens[:_MOST_SHOWN]
-        token_line.draw([self.line(tokens)], "learn aligned")
+        token_line.draw([self.line(self.tokens[:_MOST_SHOWN])], "learn aligned")
 
     def ask(self) -> Choice:
-        n, labelled, special = len(self.encoding), len(self.labelled), sum(self.encoding.special)
+        n, labelled, special = len(self.case.encoding), len(self.labelled), sum(self.case.encoding.special)
         return self.choice(n=n, labelled=labelled, n_typed=n - special, special=special)
 
     def reveal(self) -> None:
-        tokens = self.encoding.tokens[:_MOST_SHOWN]
+        tokens = self.tokens[:_MOST_SHOWN]
         marks = tuple("tag" if place in self.labelled else "−100" for place in range(len(tokens)))
         token_line.draw([self.line(tokens, marks)], "learn aligned")
         st.caption("Below each token: whether it carries its word’s tag, or −100.")
 
     def why(self) -> str:
-        left = len(self.encoding) - len(self.labelled)
-        return self.say("why", left=left, n_encoding=len(self.encoding))
+        left = len(self.case.encoding) - len(self.labelled)
+        return self.say("why", left=left, n_encoding=len(self.tokens))
 
     def numbers(self) -> pd.DataFrame:
-        marks = ["tag" if place in self.labelled else "-100" for place in range(len(self.encoding))]
-        return self.by_token({"word": self.encoding.word_ids, "target": marks})
+        marks = ["tag" if place in self.labelled else "-100" for place in range(len(self.case.encoding))]
+        return self.by_token({"word": self.case.encoding.word_ids, "target": marks})
 
 
 class Logits(TaggingStep):
     def text(self) -> str:
-        data = self.data
-        return self.say("text", n_labels=len(data.labels), n_types=len(data.labels) // 2)
+        n = len(self.data.labels)
+        return self.say("text", n_labels=n, n_types=n // 2)
 
     def ask(self) -> Choice:
         labels, n = len(self.data.labels), len(self.case.encoding)
@@ -124,8 +113,8 @@ class Logits(TaggingStep):
 
     def reveal(self) -> None:
         labels = len(self.data.labels)
-        parts = {"task head": self.width * labels + labels, "logits": labels * len(self.case.encoding)}
-        pictures.bars("tag-logits", list(parts), [("numbers", [float(n) for n in parts.values()])], written=",.0f")
+        numbers = [self.width * labels + labels, labels * len(self.case.encoding)]
+        pictures.bars("tag-logits", {"part": ["task head", "logits"], "numbers": numbers}, written=",.0f")
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"tag": self.data.labels})
@@ -161,9 +150,8 @@ class Scored(TaggingStep):
 
     def reveal(self) -> None:
         right, predicted, true = self.counts
-        pictures.shares(
-            "entity-f1", ["precision", "recall", "F1"], [("share", [right / predicted, right / true, self.f1])]
-        )
+        shares = {"precision": right / predicted, "recall": right / true, "F1": self.f1}
+        pictures.shares("entity-f1", {"score": shares.keys(), "share": shares.values()})
 
     def why(self) -> str:
         data = self.data
@@ -175,30 +163,8 @@ class Scored(TaggingStep):
         return pd.DataFrame({"word": _WORDS, "true": _TRUE, "predicted": _PREDICTED})
 
 
-class Training(TaggingStep):
-    at = "layers"
-
-    def text(self) -> str:
-        n = len(self.data.train)
-        return self.say("text", n=n, settings=_SETTINGS, base_model=tuning.name(self.base))
-
-    def reveal(self) -> None:
-        name = f"{tuning.name(self.base)}, entities"
-        self.train([Candidate(name, self.base, self.data, _SETTINGS)], _AFTERWARDS)
-
-    def why(self) -> str:
-        tuned = self.tuned
-        if tuned is None:
-            return self.say("why untrained")
-        score = tuned.score()
-        return self.say("why", n_test=len(tuned.data.test), score=tuning.describe_score(score))
-
-    def numbers(self) -> pd.DataFrame:
-        tuned = self.tuned
-        if tuned is None:
-            return pd.DataFrame({"split": ["train", "test"], "sentences": [len(self.data.train), len(self.data.test)]})
-        rows = [(epoch.epoch, epoch.loss, epoch.score) for epoch in tuned.evaluated]
-        return pd.DataFrame(rows, columns=["epoch", "loss", "entity F1"])
+class Training(tuning.TrainingStep, TaggingStep):
+    items = "sentences"
 
 
 class WrongLabels(TaggingStep):

@@ -297,7 +297,7 @@ def test_published_tables_and_sizes_add_up() -> None:
     fit = dict(zip(jobs, right_of_family(2, CASE).text.split(", "), strict=True))
     assert fit["texts of 6,000 tokens"] == "ModernBERT"
     assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
-    assert set(family.Which(CASE).table["model"]) >= set(fit.values())
+    assert set(family.Which(CASE).numbers()["model"]) >= set(fit.values())
 
 
 @of_all_models_and_texts

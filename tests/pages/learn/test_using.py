@@ -40,7 +40,7 @@ def test_what_was_trained_is_looked_into(open_page: Open, engine: Engine, monkey
     """The lesson at its second step, with half a second of training. Other questions stood there before: their answers
     would be taken for answers to these.
     """
-    monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
+    monkeypatch.setattr(using.UsingStep, "settings", replace(using.UsingStep.settings, examples=32, epochs=1))
     trained = open_page(
         "pages/learn/page.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT,
         answers="using.1.1,using.2.x,using.3.1,using.4.2",
@@ -52,7 +52,7 @@ def test_what_was_trained_is_looked_into(open_page: Open, engine: Engine, monkey
     assert not trained.error
     tuned, alone, fast = job_of(trained).tuned
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
-    assert fast.settings == replace(tuned.settings, rate=using._TOO_FAST)
+    assert fast.settings == replace(tuned.settings, rate=using.UsingStep.too_fast)
     for who, trained_model in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
         assert f"{who}: **{trained_model.score().value:.0%}** (" in prose(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step

@@ -22,7 +22,6 @@ VALUES = {"n": 1234, "same": 1234, "limit": 100, "is_odd": False, "is_even": Tru
 
 
 class Length(Step):
-    at = "text"
     name = "cat"
     share = 0.0012
     change = 0.5
@@ -76,14 +75,14 @@ def test_answers_as_their_marks_say(name: str, n: int, options: list[tuple[str, 
     ("written", "instead", "line"),
     [
         ("# A title\n", "", "long.md:1:"),
-        ("why: So.", "So.", "long.md:30:"),
-        ("again: Again", "text: Again", "long.md:17:"),
+        ("why: So.", "So.", "long.md:31:"),
+        ("again: Again", "text: Again", "long.md:18:"),
         ("- [x] Yes -> Right.", "- [x] Yes", "long.md:35:"),
         ("## Length", "## Width", "long.md"),
-        ("## Recall", "## Other: step\n## Recall", "long.md:32:"),
-        ("sources: devlin", "sources: nobody", "long.md:13:"),
-        ("place: text", "place: nowhere", "long.md:33:"),
-        ("point: A point.", "", "long.md:32:"),
+        ("## Recall", "## Other: step\n## Recall", "long.md:33:"),
+        ("sources: devlin", "sources: nobody", "long.md:14:"),
+        ("place: text", "place: nowhere", "long.md:3:"),
+        ("point: A point.", "", "long.md:33:"),
         ("question: Why?\n", "", "long.md:1:"),
     ],
 )
@@ -96,7 +95,7 @@ def test_a_name_that_nothing_fills_is_an_error_and_every_source_is_cited(tmp_pat
     step = read(tmp_path, FILE).steps[0](Case("embedded/bert", ""))
     with pytest.raises(ValueError, match=r"^long\.md: .*“n”"):
         step.text()
-    with pytest.raises(ValueError, match=r"^long\.md:11: "):
+    with pytest.raises(ValueError, match=r"^long\.md:12: "):
         step.say("reply")
     for is_odd, is_even in ((True, True), (False, False)):
         with pytest.raises(ValueError, match="answers are right"):
@@ -104,7 +103,7 @@ def test_a_name_that_nothing_fills_is_an_error_and_every_source_is_cited(tmp_pat
     # A key that is no source is refused where it is read.
     cited = {source for lesson in LESSONS.values() for step in lesson.steps for source in step.sources}
     cited |= {term.source for term in TERMS.values() if term.source is not None} | {SOURCES["nangia"]}
-    named = set(Which(Case("embedded/bert", "")).table["source"])
+    named = set(Which(Case("embedded/bert", "")).numbers()["source"])
     unused = [key for key, source in SOURCES.items() if source not in cited]
     assert [key for key in unused if f"{SOURCES[key].authors} {SOURCES[key].year}" not in named] == []
 
