@@ -213,11 +213,12 @@ class Step(ABC):
         """What one reads first."""
         return self.say("text")
 
-    def figure(self) -> None:
+    def look(self) -> None:
         """Draw what one looks at before the answer."""
-        if self.after is not None:
-            self.after(self.case).reveal()
-            return
+        (self.figure if self.after is None else self.after(self.case).reveal)()
+
+    def figure(self) -> None:
+        """Draw that of a step that comes after none."""
         assert self.stage is not None, f"{self.title}: a step draws a figure, or names a stage, or comes after another"
         walk.draw(self.case, self.stage)
 
@@ -332,45 +333,36 @@ def _instead(requested: Case, used: Case, reason: Exception) -> str:
     return " ".join(notices)
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """A question about what a lesson has said, to be answered from memory; ``point`` is the sentence of the summary
-    that holds the right answer.
+class RecallStep(Step):
+    """One of the questions that end a lesson, about what it has said, to be answered from memory. ``points`` are the
+    sentences of the summary up to the one that holds the right answer, which the answer shows.
     """
 
-    question: Choice
-    point: str
-
-
-class RecallStep(Step):
-    """One of the questions that end a lesson; its answer shows the summary up to its own point."""
-
     minutes = 0.5
-    place: ClassVar[int]
-    questions: ClassVar[tuple[Recall, ...]]
+    question: ClassVar[Choice]
+    points: ClassVar[tuple[str, ...]]
 
     def text(self) -> str:
-        return "Answer from memory, without going back." if self.place == 0 else "Still from memory."
+        return "Answer from memory, without going back." if len(self.points) == 1 else "Still from memory."
 
     def figure(self) -> None:
         """The summary so far: its next point would give the answer away."""
-        self._summary(self.place)
+        self._summary(self.points[:-1])
 
     def ask(self) -> Choice:
-        return self.questions[self.place].question
+        return self.question
 
     def reveal(self) -> None:
-        self._summary(self.place + 1)
+        self._summary(self.points)
 
-    def _summary(self, n: int) -> None:
-        if not n:
-            return
-        points = "".join(f"\n- {recall.point}" for recall in self.questions[:n])
-        with st.container(border=True, key="summary"):
-            st.markdown(link_terms(f"**Summary**\n{points}"), unsafe_allow_html=True)
+    def _summary(self, points: Sequence[str]) -> None:
+        if points:
+            with st.container(border=True, key="summary"):
+                summary = "".join(f"\n- {point}" for point in points)
+                st.markdown(link_terms(f"**Summary**\n{summary}"), unsafe_allow_html=True)
 
     def why(self) -> str:
-        return self.questions[self.place].point
+        return self.points[-1]
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame()
@@ -461,20 +453,12 @@ def _source(chapter: Chapter, key: str) -> Source:
 def _recall(chapter: Chapter, at: Place) -> tuple[type[Step], ...]:
     """The steps that end a lesson, one a question."""
     parts = [part for name, part in chapter.parts if name == "ask"]
-    points = [part.text for name, part in chapter.parts if name == "point"]
+    points = tuple(part.text for name, part in chapter.parts if name == "point")
     if len(parts) != len(points):
         raise ValueError(f"{chapter.file}:{chapter.line}: {len(parts)} questions, and {len(points)} points of them.")
-    options = (
-        [Option(answer.text, answer.replies[0], answer.mark == "x") for answer in part.answers] for part in parts
-    )
-    choices = (Choice(part.text, tuple(answers)) for part, answers in zip(parts, options, strict=True))
-    questions = tuple(map(Recall, choices, points))
-    n = len(questions)
-    return tuple(
-        type(
-            f"Recall{number}",
-            (RecallStep,),
-            {"title": f"Recall {number} of {n}", "at": at, "place": number - 1, "questions": questions},
-        )
-        for number in range(1, n + 1)
-    )
+    steps: list[type[Step]] = []
+    for number, part in enumerate(parts, start=1):
+        options = tuple(Option(answer.text, answer.replies[0], answer.mark == "x") for answer in part.answers)
+        made = {"title": f"Recall {number} of {len(parts)}", "question": Choice(part.text, options)}
+        steps.append(type(f"Recall{number}", (RecallStep,), {**made, "at": at, "points": points[:number]}))
+    return tuple(steps)

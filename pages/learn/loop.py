@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -76,8 +75,10 @@ def _lesson(lesson: Lesson) -> None:
     case = None
     with body, failures_as_messages():
         choices, here = st.container(), st.container()
-        parts = _Parts.of(step)
-        case = _room_case(lesson, choices) if teaching.follows() else _choose_case(lesson, step, choices, parts.figure)
+        parts = _parts(step)
+        case = (
+            _room_case(lesson, choices) if teaching.follows() else _choose_case(lesson, step, choices, parts["figure"])
+        )
         teaching.show()
         with here:
             model_map.draw(step.at, case.info.n_layers)
@@ -87,21 +88,13 @@ def _lesson(lesson: Lesson) -> None:
             _link(lesson, case)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Where the parts of a step are drawn: see learn.css."""
-
-    title: DeltaGenerator
-    text: DeltaGenerator
-    figure: DeltaGenerator
-    ask: DeltaGenerator
-
-    @classmethod
-    def of(cls, step: type[Step]) -> _Parts:
-        """The empty parts; a picture of the whole model is given most of the width."""
-        kind = "recall" if issubclass(step, RecallStep) else "even" if step.stage is None else "wide"
-        with st.container(key=f"step-{kind}"):
-            return cls(*(st.container(key=f"step-{field.name}") for field in dataclass_fields(cls)))
+def _parts(step: type[Step]) -> dict[str, DeltaGenerator]:
+    """Where the parts of a step are drawn, empty still, see learn.css; a picture of the whole model is given most of
+    the width.
+    """
+    kind = "recall" if issubclass(step, RecallStep) else "even" if step.stage is None else "wide"
+    with st.container(key=f"step-{kind}"):
+        return {name: st.container(key=f"step-{name}") for name in ("title", "text", "figure", "ask")}
 
 
 def _choose_case(lesson: Lesson, step: type[Step], choices: DeltaGenerator, figure: DeltaGenerator) -> Case:
@@ -187,32 +180,32 @@ def _token(case: Case) -> int:
     return int(st.selectbox("Follow", **FOLLOWED.offering(labels), width=260))
 
 
-def _draw(lesson: Lesson, step: Step, instead: str, parts: _Parts) -> None:
+def _draw(lesson: Lesson, step: Step, instead: str, parts: dict[str, DeltaGenerator]) -> None:
     """What is looked at, the question, and once it is answered what the model says; above it, what the step is about
     ``instead`` of what was asked.
     """
     revealed = teaching.revealed(lesson.name, STEP.value)
-    with parts.title:
+    with parts["title"]:
         st.header(f"{STEP.value}. {step.title}", anchor=False)
         if step.terms:
             st.markdown(f'<span class="terms">{glossary.list_terms(step.terms)}</span>', unsafe_allow_html=True)
-    with parts.text:
+    with parts["text"]:
         if instead:
             with st.container(key="instead"):
                 _say(instead)
         with suppress(InvalidInput):  # of a text without a word, which a step from memory does without
             notes.warn_of_reading(step.case.encoding, step.case.model)
         _say(step.text())
-    with parts.ask, failures_as_messages():
+    with parts["ask"], failures_as_messages():
         quiz.draw(lesson.name, STEP.value, step.ask())
         if revealed:
             _why(lesson, step)
         elif STEP.value == 1:
             with st.container(key="aims"):
                 _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
-    with parts.figure:
+    with parts["figure"]:
         with failures_as_messages():
-            (step.reveal if revealed else step.figure)()
+            (step.reveal if revealed else step.look)()
         if lesson.sizes:
             with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):
                 size_card.draw(step.case.model, "of the lesson")

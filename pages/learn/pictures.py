@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,7 +14,7 @@ import streamlit as st
 import viz.bars
 import viz.matrix
 import viz.strips
-from model_zoo.types import FloatArray, MaskPrediction
+from model_zoo.types import DoubleArray, FloatArray, MaskPrediction
 from ui import figures
 from viz.strips import Strip
 
@@ -57,7 +58,7 @@ def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
 
 def matrices(
     name: str,
-    named: Sequence[tuple[str, FloatArray]],
+    named: Mapping[str, FloatArray | DoubleArray],
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     *,
@@ -67,7 +68,8 @@ def matrices(
     root: bool = False,
 ) -> None:
     """Draw ``viz.matrix.matrices``; rows and columns without labels have their numbers, from 1."""
-    counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
+    singles = [(title, values.astype(np.float32)) for title, values in named.items()]
+    counted = ([str(number) for number in range(1, size + 1)] for size in singles[0][1].shape)
     rows, columns = (names or numbers for names, numbers in zip((rows, columns), counted, strict=True))
-    draw = partial(viz.matrix.matrices, named, rows, columns, quantity=quantity, axes=axes, signed=signed, root=root)
+    draw = partial(viz.matrix.matrices, singles, rows, columns, quantity=quantity, axes=axes, signed=signed, root=root)
     show(name, draw)

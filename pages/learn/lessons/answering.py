@@ -29,7 +29,6 @@ _END: Final = (0.1, 1.8, 0.3, 0.4, 0.2, 4.0, 0.6)
 _SPANS: Final = ((3, 5), (4, 5), (5, 5), (1, 1))  # to choose from, by their first and last words
 _NO_ANSWER: Final = 5.0
 _BATCH: Final = 16
-_FULL, _USUAL = 512, 64  # tokens that a batch is padded to
 
 
 def best_span(start: tuple[float, ...], end: tuple[float, ...]) -> tuple[int, int, float]:
@@ -179,11 +178,14 @@ class Scored(AnsweringStep):
 
 
 class CutOff(AnsweringStep):
+    full, usual = 512, 64  # tokens that a batch is padded to
+    times = (full // usual) ** 2
+
     @cached_property
     def long(self) -> Encoding:
         """The question with a passage that is too long, and the visitor’s passage at its end."""
         filler = "The museum is open from nine to five, and children pay half. "
-        limit = engine().info(self.base).max_tokens or _FULL
+        limit = engine().info(self.base).max_tokens or self.full
         n = 2 + limit // max(1, len(engine().encode(self.base, filler)) - 2)
         return engine().encode(self.base, self.case.text, filler * n + self.passage)
 
@@ -201,13 +203,10 @@ class CutOff(AnsweringStep):
 
     def reveal(self) -> None:
         self.figure()
-        lengths = (_USUAL, _FULL)
+        lengths = (self.usual, self.full)
         millions = [_BATCH * n * n / 1e6 for n in lengths]
         label = f"million attention weights a head, {_BATCH} texts"
         pictures.bars("padding", {"length": [f"padded to {n}" for n in lengths], label: millions})
-
-    def why(self) -> str:
-        return self.say("why", full=_FULL, usual=_USUAL, times=(_FULL // _USUAL) ** 2)
 
     def numbers(self) -> pd.DataFrame:
         n = [self.n_tokens, len(self.long), self.long.n_dropped]

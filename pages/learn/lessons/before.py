@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from propcache.api import cached_property
+from scipy import special
 
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.read_recurrence import ReadRecurrence
@@ -54,8 +55,7 @@ def additive() -> Vector:
 
 def softmax(scores: Vector) -> Vector:
     """Rows that add up to 1."""
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights: Vector = raised / raised.sum(axis=-1, keepdims=True)
+    weights: Vector = special.softmax(scores, axis=-1)
     return weights
 
 
@@ -193,10 +193,7 @@ class Alignment(Step):
     target = _TARGET[_AT]
 
     def figure(self) -> None:
-        named = [
-            ("k of each source word", _KEYS.astype(np.float32)),
-            ("q of each target word", _QUERIES.astype(np.float32)),
-        ]
+        named = {"k of each source word": _KEYS, "q of each target word": _QUERIES}
         pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), quantity="value", axes=("word", "number"))
 
     def ask(self) -> Choice:
@@ -204,10 +201,8 @@ class Alignment(Step):
         return self.choice(q=q, k=k, first_product=q[0] * k[0], product=q @ k, sum_of_all=q.sum() + k.sum())
 
     def reveal(self) -> None:
-        named = [
-            ("multiplicative: q · k", softmax(multiplicative()).astype(np.float32)),
-            ("additive: v · tanh(W q + U k + b)", softmax(additive()).astype(np.float32)),
-        ]
+        scores = {"multiplicative: q · k": multiplicative(), "additive: v · tanh(W q + U k + b)": additive()}
+        named = {title: softmax(values) for title, values in scores.items()}
         pictures.matrices("alignment", named, _TARGET, _SOURCE, quantity="weight", axes=("target word", "source word"))
 
     def why(self) -> str:
@@ -233,9 +228,8 @@ class SoftMemory(Step):
         return mean
 
     def reveal(self) -> None:
-        rows = np.vstack([_KEYS, self.context]).astype(np.float32)
         names = (*_SOURCE, f"read for {_TARGET[_AT]}")
-        named = [("vectors, and what is read", rows)]
+        named = {"vectors, and what is read": np.vstack([_KEYS, self.context])}
         pictures.matrices("context", named, names, ("animal", "action"), quantity="value", axes=("word", "number"))
 
     def why(self) -> str:

@@ -225,13 +225,14 @@ class Frozen(Step):
 
 
 class Intermediate(Step):
+    bundled = name_of(DEFAULT_MODEL)
+    glue = GLUE
+    n = transfer.SMALL.examples
+
     @property
     def measured(self) -> dict[str, TransferScore]:
         """Spearman’s ρ on the built-in similarity pairs: directly, and after another set."""
         return transfer.scores_by_way("similarity")
-
-    def text(self) -> str:
-        return self.say("text", glue=GLUE, n=transfer.SMALL.examples)
 
     def figure(self) -> None:
         rows = [item for item in SETS["inference"].build().train[:4] if isinstance(item, Labelled)]
@@ -241,7 +242,6 @@ class Intermediate(Step):
         measured = self.measured
         direct, after = measured[transfer.DIRECTLY], measured["inference"]
         return self.choice(
-            bundled=name_of(DEFAULT_MODEL),
             helped=after.low > direct.high,
             direct=direct,
             score_after=_interval(after, ".2f"),

@@ -28,10 +28,6 @@ _ALIKE: Final = 0.05
 _NO, _YES = 0.1, 0.9  # probabilities below and above which an answer is clear
 
 
-def _name(model: str) -> str:
-    return as_text(name_of(model))
-
-
 @cache
 def _sets() -> dict[str, tuple[tuple[str, str], ...]]:
     """Pairs written for this app by their kind, with the same first sentences in each but the swapped one."""
@@ -68,7 +64,8 @@ class FollowingStep(Step):
         """A sentence that says so where another model answers; "" where it is the visitor's."""
         if self.model == self.case.model:
             return ""
-        return f" {_name(self.case.model)} cannot judge pairs, so {_name(DEFAULT_MODEL)} answers here."
+        name, default = (as_text(name_of(model)) for model in (self.case.model, DEFAULT_MODEL))
+        return f" {name} cannot judge pairs, so {default} answers here."
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -147,8 +144,7 @@ class Answer(FollowingStep):
 
 
 class Swapped(FollowingStep):
-    def figure(self) -> None:
-        Answer(self.case).reveal()
+    after = Answer
 
     def ask(self) -> Choice:
         there, back = self.score().p_next, self.score(swapped=True).p_next

@@ -55,17 +55,13 @@ class Split(HeadsStep):
     stage = "heads"
 
     def ask(self) -> Choice:
-        heads, width, size = self.case.info.n_heads, self.case.info.width, self.size
-        return self.choice(size=size, heads=heads, joined=heads * size, width=width, all_widths=heads * width)
+        n_heads, width = self.case.info.n_heads, self.case.info.width
+        return self.choice(joined=n_heads * self.size, all_widths=n_heads * width)
 
     def reveal(self) -> None:
         assert self.size  # which raises where heads are not known part by part
         names = filter(self.case.anatomy.has, ("query", "key", "value"))
         pictures.strips("heads-split", [self.strip(name, name) for name in names])
-
-    def why(self) -> str:
-        size, heads = self.size, self.case.info.n_heads
-        return self.say("why", size=size, heads=heads)
 
     def numbers(self) -> pd.DataFrame:
         query = self.strip("query", "query").values

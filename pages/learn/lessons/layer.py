@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from propcache.api import cached_property
 
+from analysis.sentence_vectors import pair_cosines
 from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported
-from model_zoo.types import Anatomy, FloatArray
+from model_zoo.types import Anatomy, DoubleArray, FloatArray
 from pages.learn import pictures
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson, spread
 from viz.strips import Strip
@@ -80,9 +80,7 @@ class Shortcut(LayerStep):
         pictures.strips("residual", rows)
 
     def why(self) -> str:
-        entering, both = self.of("input").astype(np.float64), self.of("after attention").astype(np.float64)
-        cosine = float(entering @ both / (np.linalg.norm(entering) * np.linalg.norm(both) or 1.0))
-        return self.say("why", cosine=cosine)
+        return self.say("why", cosine=float(pair_cosines(self.of("input"), self.of("after attention"))))
 
     def numbers(self) -> pd.DataFrame:
         columns = {stage: self.of(stage) for stage in ("input", "attention", "after attention")}
@@ -120,10 +118,9 @@ class FeedForward(LayerStep):
     stage = "feed-forward"
 
     def ask(self) -> Choice:
-        inner, width = self.inner, self.case.info.width
-        return self.choice(
-            width=width, inner=inner, ratio=inner / width, half=width // 2, sixteenfold=width * 16, twofold=width * 2
-        )
+        width = self.case.info.width
+        ratio = self.inner / width
+        return self.choice(width=width, ratio=ratio, half=width // 2, twofold=width * 2, sixteenfold=width * 16)
 
     def reveal(self) -> None:
         known = self.known
@@ -144,13 +141,10 @@ class Moves(LayerStep):
     stage = "layers"
 
     @cached_property
-    def moves(self) -> npt.NDArray[np.float64]:
+    def moves(self) -> DoubleArray:
         """1 − cosine between what each layer is given and gives of the followed token, (layers,)."""
-        states = self.case.anatomy.states[:, self.followed].astype(np.float64)
-        norms = np.linalg.norm(states, axis=1)
-        cosines = (states[1:] * states[:-1]).sum(axis=1) / np.maximum(norms[1:] * norms[:-1], 1e-12)
-        moves: npt.NDArray[np.float64] = np.clip(1 - cosines, 0, 2)
-        return moves
+        states = self.case.anatomy.states[:, self.followed]
+        return np.clip(1 - pair_cosines(states[:-1], states[1:]), 0, 2)
 
     def ask(self) -> Sketch:
         layers = spread(len(self.moves), _MOST_LAYERS)
@@ -163,9 +157,8 @@ class Moves(LayerStep):
         pictures.bars("moves", {"layer": names, "1 − cosine": self.moves}, marked=int(self.moves.argmax()))
 
     def why(self) -> str:
-        states = self.case.anatomy.states[:, self.followed].astype(np.float64)
-        overall = float(states[0] @ states[-1] / (np.linalg.norm(states[0]) * np.linalg.norm(states[-1]) or 1.0))
-        return self.say("why", overall=overall)
+        states = self.case.anatomy.states[:, self.followed]
+        return self.say("why", overall=float(pair_cosines(states[0], states[-1])))
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"layer": range(1, len(self.moves) + 1), "1 - cosine": self.moves})

@@ -89,7 +89,7 @@ class LayersStep(Step):
         """The names of the layers, the embeddings among them."""
         return layer_names(len(self.drift))
 
-    def draw_sentences(self) -> None:
+    def figure(self) -> None:
         """Draw both sentences, the shared word marked."""
         lines = [
             Line(tuple(Item((Cell(token),), marked=at == place) for at, token in enumerate(states.encoding.tokens)))
@@ -124,9 +124,6 @@ class LayersStep(Step):
 
 
 class Drift(LayersStep):
-    def figure(self) -> None:
-        self.draw_sentences()
-
     def ask(self) -> Sketch:
         names, chosen = self.layers, spread(len(self.drift), _MOST_LAYERS)
         labels = [names[at] if at == 0 else f"layer {names[at]}" for at in chosen]
@@ -156,9 +153,6 @@ class Before(LayersStep):
         at, there = self.shared
         return self.say("text", at=at + 1, there=there + 1)
 
-    def figure(self) -> None:
-        self.draw_sentences()
-
     def ask(self) -> Choice:
         start, (at, there) = float(self.drift[0]), self.shared
         same = start > 1 - 1e-4
@@ -184,7 +178,7 @@ class Before(LayersStep):
                 rows.append(Strip(f"{sentence}: {token}", parts["token"]))
             if "position" in parts:
                 rows.append(Strip(f"position {place + 1}", parts["position"], sign="+"))
-        self.draw_sentences()
+        self.figure()
         if rows:
             pictures.strips("first-vectors", rows)
 
@@ -246,9 +240,6 @@ class Probes(LayersStep):
     def check(self) -> None:
         super().check()
         Drift(self.case).check()  # whose sentences are drawn
-
-    def figure(self) -> None:
-        self.draw_sentences()
 
     def ask(self) -> Choice:
         results = self.results

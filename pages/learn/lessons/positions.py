@@ -71,18 +71,18 @@ class Told(PositionsStep):
         return self.choice(**{name: name == kind for name in kinds}, **wrong)
 
     def reveal(self) -> None:
-        positions, value, axes = self.positions, "cosine", ("position", "position")
+        positions, quantity, axes = self.positions, "cosine", ("position", "position")
         if positions.table is not None:
-            named = ("learned vectors of positions", cosines(positions.table).astype(np.float32))
+            name, values = "learned vectors of positions", cosines(positions.table).astype(np.float32)
         elif positions.frequencies is not None:
-            named = ("cosine of the angle, by position and pair", _angles(positions.frequencies[0]))
+            name, values = "cosine of the angle, by position and pair", _angles(positions.frequencies[0])
             axes = ("position", "pair")
         elif positions.bias is not None:
-            named, value = ("bias of head 1 by places", positions.bias[0]), "added to the score"
+            name, values, quantity = "bias of head 1 by places", positions.bias[0], "added to the score"
         else:
             st.info("There is no table to show for this model.", icon=":material/block:")
             return
-        pictures.matrices("positions", [named], quantity=value, axes=axes, signed=True)
+        pictures.matrices("positions", {name: values}, quantity=quantity, axes=axes, signed=True)
 
     def why(self) -> str:
         positions = self.positions
@@ -91,13 +91,9 @@ class Told(PositionsStep):
             near, far = (float(np.diagonal(alike, apart).mean()) for apart in (1, half))
             return self.say("why table", near=near, half=half, far=far)
         if positions.frequencies is not None:
-            slow, fast = (
-                2 * np.pi / float(end) for end in (positions.frequencies[0].min(), positions.frequencies[0].max())
-            )
-            return self.say("why rotary", fast=fast, slow=slow)
-        if positions.bias is not None:
-            return self.say("why bias")
-        return self.say("why")
+            theta = positions.frequencies[0].astype(np.float64)
+            return self.say("why rotary", fast=2 * np.pi / theta.max(), slow=2 * np.pi / theta.min())
+        return self.say("why" if positions.bias is None else "why bias")
 
     def numbers(self) -> pd.DataFrame:
         positions = self.positions
@@ -116,15 +112,14 @@ class Sinusoids(PositionsStep):
     furthest = _APART[-1]
 
     def figure(self) -> None:
-        table = sinusoids(_SHOWN, _WIDTH).astype(np.float32)
-        pictures.matrices("sinusoids", [("PE", table)], quantity="PE", axes=("position", "dimension"), signed=True)
+        named = {"PE": sinusoids(_SHOWN, _WIDTH)}
+        pictures.matrices("sinusoids", named, quantity="PE", axes=("position", "dimension"), signed=True)
 
     def ask(self) -> Sketch:
         return self.sketch(("the same place" if apart == 0 else f"{apart} apart" for apart in _APART), _alike())
 
     def reveal(self) -> None:
-        alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32)).astype(np.float32)
-        named = [("similarity of two places", alike)]
+        named = {"similarity of two places": cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32))}
         pictures.matrices("sinusoids-alike", named, quantity="cosine", axes=("place", "place"), signed=True)
 
     def why(self) -> str:
@@ -193,7 +188,7 @@ class Turned(PositionsStep):
 
     def figure(self) -> None:
         *_, theta = self.pair
-        named = [("rotation of each pair, by position", _angles(theta))]
+        named = {"rotation of each pair, by position": _angles(theta)}
         pictures.matrices("angles", named, quantity="cosine of the angle", axes=("position", "pair"), signed=True)
 
     def ask(self) -> Choice:
@@ -207,8 +202,7 @@ class Turned(PositionsStep):
         alike = queries @ keys.T / max(float(np.linalg.norm(query) * np.linalg.norm(key)), 1e-12)
         far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
         named = {"rotary: cosine of q and k": alike, "relative: −distance (an example)": -far}
-        both = [(name, values.astype(np.float32)) for name, values in named.items()]
-        pictures.matrices("by-distance", both, quantity="value", axes=("query’s place", "key’s place"), signed=True)
+        pictures.matrices("by-distance", named, quantity="value", axes=("query’s place", "key’s place"), signed=True)
         st.caption(
             "Rows are the query’s position, columns the key’s. Each diagonal is one signed distance and has one colour."
         )

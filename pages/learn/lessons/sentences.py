@@ -80,8 +80,7 @@ class SentencesStep(Step):
 
 class Pooling(SentencesStep):
     def text(self) -> str:
-        n, width = len(self.case.encoding), self.case.info.width
-        return self.say("text", n=n, width=width)
+        return self.say("text", n=len(self.tokens), width=self.case.info.width)
 
     def figure(self) -> None:
         st.table([{"sentence": as_text(text)} for text in (self.case.text, *_LINES[:3])])
@@ -108,6 +107,8 @@ class Pooling(SentencesStep):
 
 
 class Anisotropy(SentencesStep):
+    n_lines = len(_LINES)
+
     @cached_property
     def means(self) -> list[float]:
         """The mean cosine of all pairs of the sentences, by layer (layers + 1)."""
@@ -119,9 +120,6 @@ class Anisotropy(SentencesStep):
         reference = self.read([text for item in _pairs("train") for text in (item.text, item.pair)])
         layers = zip(self.vectors.of[self.vectors.usual], reference.of[reference.usual], strict=True)
         return [mean_of_pairs(shared_by(layer).removed(layer_vectors)) for layer_vectors, layer in layers]
-
-    def text(self) -> str:
-        return self.say("text", n_lines=len(_LINES))
 
     def figure(self) -> None:
         st.table([{"sentence": as_text(text)} for text in (self.case.text, *_LINES)])

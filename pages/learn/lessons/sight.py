@@ -55,7 +55,7 @@ def _mean_of(run: AttentionRun) -> FloatArray:
 def _draw_mean(run: AttentionRun, name: str = "mean-attention") -> None:
     """Draw the mean of all heads of a run, of its first tokens."""
     mean, rows, columns = _mean_of(run), run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
-    named = [("mean of all heads of all layers", mean[: len(rows), : len(columns)])]
+    named = {"mean of all heads of all layers": mean[: len(rows), : len(columns)]}
     pictures.matrices(name, named, rows, columns, quantity="share of attention", axes=_AXES, root=True)
 
 
@@ -66,7 +66,7 @@ class SightStep(Step):
         """Draw masks by what they are called: of who looks back only where it is ``causal``, else both ways."""
         tokens = self.tokens[:_SHOWN]
         full = np.ones((len(tokens), len(tokens)), dtype=np.float32)
-        named = [(title.replace("_", " "), np.tril(full) if back else full) for title, back in causal.items()]
+        named = {title.replace("_", " "): np.tril(full) if back else full for title, back in causal.items()}
         pictures.matrices(name, named, tokens, tokens, quantity="1: can see, 0: cannot", axes=_AXES)
 
     def unseeing(self, place: int) -> MaskPrediction:
@@ -229,26 +229,23 @@ class WordByWord(SightStep):
 
 
 class Across(SightStep):
-    def text(self) -> str:
-        return self.say("text", models=_names("cross"))
+    models = _names("cross")
 
     def figure(self) -> None:
         self.draw_masks("three-masks", encoder=False, decoder=True, across=False)
 
     def reveal(self) -> None:
-        models = _here("cross")
-        if not models:
+        here = _here("cross")
+        if not here:
             self.figure()
             st.caption(
-                f"No model with a decoder is on this machine yet. {_names('cross')} can be downloaded on the page "
+                f"No model with a decoder is on this machine yet. {self.models} can be downloaded on the page "
                 "Attention, which shows all three parts of them."
             )
             return
-        model = models[0]
-        st.caption(
-            f"{as_text(name_of(model))}: the decoder writes your text again (rows) from what was read (columns)."
-        )
-        _draw_mean(engine().attend(model, self.case.text, self.case.text, stack="cross"))
+        name = as_text(name_of(here[0]))
+        st.caption(f"{name}: the decoder writes your text again (rows) from what was read (columns).")
+        _draw_mean(engine().attend(here[0], self.case.text, self.case.text, stack="cross"))
 
     def numbers(self) -> pd.DataFrame:
         n = len(self.case.encoding)

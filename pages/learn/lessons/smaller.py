@@ -79,20 +79,15 @@ class SizesStep(Step):
     base_millions: ClassVar[float] = registry.MODELS[_BASE].parameters / 1e6
 
     def figure(self) -> None:
-        table = _sizes()
+        table = SizesStep.numbers(self)
         rows = table["model"].isin([name for name, _ in _smaller()])
         st.dataframe(table[["model", "layers", "heads", "width"]][rows], hide_index=True)
 
     def numbers(self) -> pd.DataFrame:
-        return _sizes()
-
-
-def _sizes() -> pd.DataFrame:
-    """The models of the registry."""
-    columns = ["model", "layers", "heads", "width", "parameters", "longest text"]
-    specs = registry.MODELS.values()
-    rows = [(spec.name, spec.layers, spec.heads, spec.width, spec.parameters, spec.max_tokens) for spec in specs]
-    return pd.DataFrame(rows, columns=columns)
+        columns = ["model", "layers", "heads", "width", "parameters", "longest text"]
+        specs = registry.MODELS.values()
+        rows = [(spec.name, spec.layers, spec.heads, spec.width, spec.parameters, spec.max_tokens) for spec in specs]
+        return pd.DataFrame(rows, columns=columns)
 
 
 def _smaller() -> list[tuple[str, float]]:
@@ -139,27 +134,6 @@ def _dissected(model: str) -> Anatomy:
     return engine().dissect(model, "The cat sat on the mat.", layer=1)
 
 
-def _differences() -> pd.DataFrame:
-    """What differs between the two that ship with the app, read off their stages and weights."""
-    rows = []
-    for model in (DEFAULT_MODEL, _MODERN):
-        anatomy = _dissected(model)
-        assert anatomy.weights is not None
-        biases = (anatomy.weights.query_bias, anatomy.weights.key_bias, anatomy.weights.value_bias)
-        rows.append(
-            {
-                "model": name_of(model),
-                "positions": engine().read_positions(model).kind,
-                "segments": "yes" if anatomy.has("segment") else "no",
-                "norms": "before (pre-norm)" if anatomy.has("normed between") else "after (post-norm)",
-                "gate": "yes" if anatomy.has("gate") else "no",
-                "biases": "yes" if any(bias.any() for bias in biases) else "no",
-                "longest text": str(registry.MODELS[model].max_tokens or "no limit"),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def _reaches() -> tuple[int, tuple[int, ...]]:
     """Tokens of a text of ours, and how far away the farthest token lies that gets weight in each layer."""
     text = " ".join(f"{pair.first} {pair.second}" for pair in heldout.written_pairs()[:_PAIRS])
@@ -185,7 +159,24 @@ class Modern(SizesStep):
         return self.say("why", local=local, n_reaches=len(reaches), nearest_reach=min(reaches))
 
     def numbers(self) -> pd.DataFrame:
-        return _differences()
+        """What differs between the two that ship with the app, read off their stages and weights."""
+        rows = []
+        for model in (DEFAULT_MODEL, _MODERN):
+            anatomy = _dissected(model)
+            assert anatomy.weights is not None
+            biases = (anatomy.weights.query_bias, anatomy.weights.key_bias, anatomy.weights.value_bias)
+            rows.append(
+                {
+                    "model": name_of(model),
+                    "positions": engine().read_positions(model).kind,
+                    "segments": "yes" if anatomy.has("segment") else "no",
+                    "norms": "before (pre-norm)" if anatomy.has("normed between") else "after (post-norm)",
+                    "gate": "yes" if anatomy.has("gate") else "no",
+                    "biases": "yes" if any(bias.any() for bias in biases) else "no",
+                    "longest text": str(registry.MODELS[model].max_tokens or "no limit"),
+                }
+            )
+        return pd.DataFrame(rows)
 
 
 def _describe_costs(costs: Sequence[ModelCost]) -> str:

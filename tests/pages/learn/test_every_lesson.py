@@ -120,7 +120,7 @@ def test_terms_are_met_and_nothing_is_drawn_before_an_answer() -> None:
     going_on = [lesson.steps[place] for lesson, place in STEPS if lesson.steps[place].after is not None]
     assert going_on
     for step in going_on:
-        assert step.figure is Step.figure, step.title
+        assert step.look is Step.look, step.title
         assert step.stage is None
 
     assert fields.heights(fields.drawn([0, 0.5, 1], 1), 1) == pytest.approx([0, 18 / 35, 1])
@@ -135,7 +135,7 @@ def test_every_lesson_begins_with_aims_and_ends_with_three_questions() -> None:
         assert all(aim[0].islower() and not aim.endswith(".") for aim in lesson.aims)
         recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
         assert list(lesson.steps[-3:]) == recall
-        points = [step.questions[step.place].point for step in recall]
+        points = [step.points[-1] for step in recall]
         assert len(set(points)) == 3
         assert all(point.endswith(".") for point in points)
         assert lesson.terms
@@ -144,7 +144,7 @@ def test_every_lesson_begins_with_aims_and_ends_with_three_questions() -> None:
 def test_the_summary_grows_with_every_answer_and_aims_are_at_the_first_step(open_page: Open) -> None:
     lesson = LESSONS["head"]
     first = len(lesson.steps) - 2
-    points = [recall.point for recall in lesson.steps[-1].questions]  # type: ignore[attr-defined]
+    points = lesson.steps[-1].points  # type: ignore[attr-defined]
     aims = "**After this lesson you can**"
     app = open_page("pages/learn/page.py", lesson=lesson.name)
     assert any(markdown.value.startswith(aims) for markdown in app.markdown)

@@ -129,8 +129,8 @@ def test_answers_stand_in_the_solutions_alone() -> None:
     recall = [of_recall for of_recall in lesson.steps if issubclass(of_recall, RecallStep)]
     assert len(recall) == 3
     for of_recall in recall:
-        assert of_recall.questions[of_recall.place].point in solved
-        assert of_recall.questions[of_recall.place].point not in questions
+        assert of_recall.points[-1] in solved
+        assert of_recall.points[-1] not in questions
     assert "After this lesson" not in Read(html(lesson.title, [replace(whole_lesson, steps=(2, 3))])).text()
 
 
