@@ -73,9 +73,14 @@ def pytest_collection() -> Iterator[Any]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick are all tests but those that say that they are slow, that drive a browser, and that ask a cluster."""
+    """Quick are all tests but those that say that they are slow, that drive a browser (by the fixture), and that ask a
+    cluster.
+    """
     for item in items:
-        asks_a_cluster = {"cluster", "clustered"} & {*getattr(item, "fixturenames", ())} or "clustered" in item.nodeid
+        fixtures = {*getattr(item, "fixturenames", ())}
+        if "browser" in fixtures:
+            item.add_marker("browser")
+        asks_a_cluster = {"cluster", "clustered"} & fixtures or "clustered" in item.nodeid
         if not asks_a_cluster and not any(item.get_closest_marker(name) for name in ("slow", "browser", "gpu")):
             item.add_marker("quick")
     if "PYTEST_XDIST_WORKER" in os.environ:  # they are handed out in this order, and what takes longest comes first

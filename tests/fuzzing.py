@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 IN_THE_SUITE = os.environ.get("HYPOTHESIS_PROFILE") != "fuzz"
 _TIMES = 1 if IN_THE_SUITE else 50
 
-# Inputs for each reader, question and page in the suite: 2,000 and more in all, which test_count.py holds.
+# Inputs for each reader, question and page in the suite: 2,000 and more in all, which test_pages.py holds.
 A_READER, A_QUESTION, A_LINK, A_PAGE = 140, 26, 70, 10
 
 MARKUP = st.sampled_from(

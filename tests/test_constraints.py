@@ -1,4 +1,4 @@
-"""constraints.txt, the lock: what is required and all that this brings, each in one version, the one that is tested."""
+"""The project as a whole: what it is installed with, no circles of imports, scripts by their own tests."""
 
 import re
 import tomllib
@@ -6,9 +6,12 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from in_deno import deno
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from benchmarks.imports import circles, import_graph, read_sources
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(ROOT.glob("requirements*.txt"))
@@ -83,3 +86,30 @@ def test_the_lock_is_made_for_the_oldest_python() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (oldest,) = re.findall(r"--python-version ([\d.]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert project["requires-python"] == f">={oldest}"
+
+
+@pytest.mark.slow
+def test_no_files_import_each_other() -> None:
+    sources = read_sources()
+    assert len(sources) > 400
+    assert circles(sources) == []
+
+
+def test_imports_of_every_kind_are_seen() -> None:
+    cases = {
+        "from a import first\n": {"a.first"},
+        "def late():\n    import a.first\n": {"a.first"},
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a.first import value\n": {"a.first"},
+        "from importlib import import_module\nimport_module('a.first')\n": {"a.first"},
+        "import numpy\n": set(),
+    }
+    for second, imported in cases.items():
+        sources = {"a": "", "a.first": "from a import second\n", "a.second": second}
+        assert import_graph(sources)["a.second"] == imported, second
+        assert circles(sources) == ([["a.first", "a.second"]] if imported else []), second
+
+
+@pytest.mark.slow
+def test_modules_pass_their_own_tests() -> None:
+    # Types are checked apart from the tests (.ci/run), against a browser's library.
+    assert "0 failed" in deno("test", "--no-check", "--no-remote", "--no-npm")

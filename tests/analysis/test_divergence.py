@@ -1,4 +1,4 @@
-"""Jensen-Shannon divergence of heads: by hand, against SciPy, and which heads are found to match."""
+"""How far two heads lie apart, and whether measures of them agree."""
 
 import builders
 import numpy as np
@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
+from tokenizers.pre_tokenizers import ByteLevel
 
 from analysis import divergence
+from analysis.agreement import agreement, rank_of, readable, written
 from analysis.alignment import align, map_to_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
 from analysis.views import Weights
-from model_zoo.types import AttentionRun, FloatArray
+from model_zoo.types import AttentionRun, FloatArray, MaskPrediction, Prediction
 
 
 def maps(*shape: int, seed: int = 0, spread: float = 0.3) -> FloatArray:
@@ -121,3 +123,34 @@ def test_layers_match_by_relative_depth() -> None:
         jensen_shannon(maps(2, 3, 4), maps(2, 4, 5))
     with pytest.raises(ValueError, match="layer 3 of 3"):
         matching_layer(3, 3, 3)
+
+
+def answer(*tokens: str) -> MaskPrediction:
+    return MaskPrediction(1, tuple(Prediction(token, i, 1 / (i + 2)) for i, token in enumerate(tokens)), 0.0)
+
+
+def test_a_token_reads_as_its_word() -> None:
+    tokens = ["cat", "Ġcat", "▁cat", "Cat", "##ing", "café", "Ġ", "é", ".", "Ã"]
+    assert [written(token) for token in tokens] == ["cat"] * 4 + ["##ing", "café", "", "é", ".", "ã"]
+    # Byte-level tokens read as what was encoded, by the tokenizers library's own table of bytes.
+    for word in ("café", "Zürich", "чай", "猫", "🍕", "naïve—yes"):
+        [(token, _)] = ByteLevel(add_prefix_space=True, use_regex=False).pre_tokenize_str(word)
+        assert token.startswith("Ġ")
+        assert (readable(token), written(token)) == (word, word.casefold())
+    assert [readable(token) for token in ("Ġ", "▁", "ĠShe", "##ing")] == ["Ġ", "▁", "She", "##ing"]
+
+
+def test_agreement_by_hand() -> None:
+    actual = agreement(answer("cat", "dog", "man"), answer("Ġdog", "ĠCat", "Ġsun"), 3)
+    assert (actual.first, actual.shared, actual.overlap) == (False, ("cat", "dog"), pytest.approx(2 / 3))
+    assert agreement(answer("cat", "dog"), answer("▁CAT", "▁sun"), 1).first
+    assert agreement(answer("cat"), answer("dog"), 1).overlap == 0
+    # A list agrees wholly with itself even with spellings in it.
+    both = answer("The", "the", "a")
+    assert agreement(both, both, 3) == agreement(both, both, 3)
+    assert agreement(both, both, 3).overlap == 1
+    for k in (0, 2):
+        with pytest.raises(ValueError, match="cannot be compared"):
+            agreement(answer("a"), answer("a", "b"), k)
+    best = answer("Ġdog", "ĠCat").best
+    assert (rank_of("cat", best), rank_of("sun", best)) == (2, None)

@@ -65,7 +65,6 @@ def violations(page: Page, **options: Any) -> list[str]:
     ]
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
 def test_axe_finds_nothing_serious_and_nothing_moves(name: str, views: Views) -> None:
     """Themes differ in their colours alone: the other rules are held to one of them. Each page is looked at in the view
@@ -109,7 +108,6 @@ class Keyboard:
         return focused_node["role"]["value"], focused_node["name"]["value"], int(seen), focused["in_words"]
 
 
-@pytest.mark.browser
 def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[..., Any], app_url: str) -> None:
     page = visit(height=720).open(app_url + PageView("attention", "grid").address())
     page.emulate_media(reduced_motion="reduce")
@@ -125,7 +123,6 @@ def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[
     assert [stop for stop in way if stop[2] < SEEN] == [], "without a focus that is seen"
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_presentation_has_large_type_and_no_menu(width: int, visit: Callable[..., Any], app_url: str) -> None:
     page = visit(width, 720).open(app_url + PageView("attention", "grid").address(present="1"))

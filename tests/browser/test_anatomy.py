@@ -18,8 +18,6 @@ from playwright.sync_api import Page, expect
 from model_zoo.types import Anatomy, MaskPrediction, Prediction
 from viz.anatomy import RUN_PLACES, SOURCE, Payload, payload
 
-pytestmark = pytest.mark.browser
-
 PREDICTIONS = MaskPrediction(4, (Prediction("she", 7, 0.75), Prediction("he", 8, 0.125)), 0.0)
 AT_REST = ".anatomy[data-still='true']"
 Open = Callable[..., Page]

@@ -1,14 +1,20 @@
-"""The page "Attention" in a real browser: type, click a head in the grid, see the heatmap change."""
+"""The page Attention in a real browser: type, click a head, find one, take its lines and citation along."""
 
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from on_screen import PATIENCE_MS, wait_for
 from playwright.sync_api import Page, expect
 
+import model_zoo
+from analysis import findings
+from analysis.words import word_units
+from benchmarks.messages import most_typed
 from model_zoo import Engine
+from ui.widgets import TEXT
 
 
 def type_text(page: Page, label: str, text: str) -> None:
@@ -59,7 +65,6 @@ def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> N
     page.mouse.click(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
 
 
-@pytest.mark.browser
 def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     text = "The dog chased the cat."
     run = engine.attend("embedded/bert", text)
@@ -80,7 +85,6 @@ def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: 
     wait_for(page, "location.search.includes('layer=2') && location.search.includes('head=12')")
 
 
-@pytest.mark.browser
 def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     texts = "She opened the window.", "Cold air came in & <b>stayed</b>."
     first = visit()
@@ -105,7 +109,6 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     assert picture(again) == picture(page)
 
 
-@pytest.mark.browser
 def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
     visit: Callable[..., Any], app_url: str, engine: Engine
 ) -> None:
@@ -139,3 +142,101 @@ def expect_layer(page: Page, layer: int, patience: float = PATIENCE_MS) -> None:
     expect(page.get_by_role("gridcell", selected=True)).to_have_accessible_name(f"Layer {layer}", timeout=patience)
     heading = page.get_by_text(f"Layer {layer}, all heads together with the residual stream.")
     expect(heading).to_be_visible(timeout=patience)
+
+
+QUOTED = 'He said "it\'s late" \\n and left. 🙂'
+
+
+def test_what_is_copied_computes_what_is_on_the_screen(
+    visit: Callable[..., Any], app_url: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = visit(400, 800)
+    page: Page = window.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    window.open(f"{app_url}/attention?view=lines&text={QUOTED}&layer=3&head=5")
+    page.get_by_role("button", name="As Python", exact=True).click()
+    lines = page.locator(".st-key-lines-of-python pre")
+    expect(lines).to_contain_text("numbers = ")
+    box = page.get_by_test_id("stPopoverBody").bounding_box()
+    assert box is not None
+    assert box["height"] > 200  # above its button, which stands at the end of the page
+    assert box["y"] >= 0
+    lines.hover()
+    window.until(
+        page.get_by_role("button", name="Copy to clipboard").click,
+        lambda patience: expect(page.get_by_role("button", name="Copied")).to_be_visible(timeout=patience),
+    )
+    copied = page.evaluate("navigator.clipboard.readText()")
+    monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
+    namespace: dict[str, Any] = {}
+    exec(copied, namespace)
+    np.testing.assert_array_equal(namespace["numbers"], engine.attend("embedded/bert", QUOTED).head(2, 4))
+
+    page.keyboard.press("Escape")
+    window.until(
+        page.get_by_role("button", name="Cite", exact=True).click,
+        lambda patience: expect(page.get_by_test_id("stCode").first).to_contain_text("@misc{", timeout=patience),
+    )
+    for expected in (engine.info("embedded/bert").revision, "in the app: /attention?text=He+said"):
+        expect(page.get_by_test_id("stCode").last).to_contain_text(expected)
+
+
+BARS = "[class*='st-key-heads-that-look-there-most'] .js-plotly-plot"
+
+
+def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
+    visit: Callable[..., Any], app_url: str, engine: Engine
+) -> None:
+    here = visit(height=720)
+    page = here.open(f"{app_url}/attention?view=who")
+    bars, sentence = page.locator(BARS), page.get_by_text("looks from “it” at “cat” most")
+    expect(bars.locator(".bars .point")).to_have_count(10)
+    assert bars.bounding_box()["y"] <= 300
+    box = sentence.bounding_box()
+    assert box["y"] + box["height"] <= 720
+
+    run = engine.attend("embedded/bert", TEXT.default, max_tokens=1024)
+    units = word_units(run.encoding)
+    finding = findings.rank_for_words(run, units[8], units[2])
+    third = int(finding.best(3)[2])
+    head = {"layer": int(finding.layer[third]) + 1, "head": int(finding.head[third]) + 1}
+
+    def click() -> None:
+        bar = bars.locator(".bars .point").nth(2).bounding_box()
+        page.mouse.click(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+
+    here.until(
+        click,
+        lambda patience: expect(page.get_by_label("Heatmap of 13 queries and 13 keys.")).to_be_visible(
+            timeout=patience
+        ),
+    )
+    in_address = "head => ['layer', 'head'].every(name => new URLSearchParams(location.search).get(name) == head[name])"
+    wait_for(page, in_address, head)
+
+
+def test_the_answer_begins_high_on_a_phone(visit: Callable[..., Any], app_url: str) -> None:
+    page = visit(width=400, height=800).open(f"{app_url}/attention?view=who")
+    expect(page.locator(f"{BARS} .bars .point")).to_have_count(10)
+    assert page.locator(BARS).bounding_box()["y"] <= 420
+
+
+def test_a_text_that_cannot_be_sent_is_not_taken_and_said_so(visit: Callable[..., Any], app_url: str) -> None:
+    most = most_typed()
+    here = visit()
+    page = here.open(f"{app_url}/attention?view=lines")
+    area = page.locator("textarea").first
+    area.fill("")
+    page.keyboard.insert_text("x" * most)
+    assert len(area.input_value()) == most
+    page.keyboard.insert_text("yz")
+    assert len(area.input_value()) == most
+    message = area.evaluate("(area) => area.validationMessage")
+    assert message.startswith("This is too long: up to 300,000 characters can be put here.")
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("The page goes on.")
+    assert area.evaluate("(area) => area.validationMessage") == ""
+    area.press("Enter")
+    here.wait_until_idle()
+    assert area.input_value() == "The page goes on."
+    page.get_by_test_id("stAlert").first.wait_for(state="detached")

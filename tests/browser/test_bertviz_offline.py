@@ -13,8 +13,6 @@ from viz.bertviz_offline import Kind, bertviz_html
 from viz.component import paper_look
 from viz.palette import LIGHT, MOST_COLOURS, categorical
 
-pytestmark = pytest.mark.browser
-
 TOKENS = ["[CLS]", "</script><b>", "sat", "[SEP]", "down", "[SEP]"]
 N = len(TOKENS)
 LAYERS, HEADS = 2, 12

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from browser.test_attention_page import type_text
 from on_screen import wait_for
 from playwright.sync_api import Locator, Page, expect
@@ -23,7 +22,6 @@ def layer_of(page: Page) -> Locator:
     return page.locator(".st-key-layer input")
 
 
-@pytest.mark.browser
 def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app_url: str) -> None:
     """At 9656c9f four presses of Back changed nothing and the fifth was Home."""
     here = visit()
@@ -56,7 +54,6 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     expect(page.get_by_role("heading", name="Look inside BERT")).to_be_visible()
 
 
-@pytest.mark.browser
 def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/attention")
@@ -70,7 +67,6 @@ def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun\\nis out.'")
 
 
-@pytest.mark.browser
 def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/attention")
@@ -86,7 +82,6 @@ def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun is out.'")
 
 
-@pytest.mark.browser
 def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     here.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -103,7 +98,6 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     expect(chosen(other, "Lines")).to_be_checked()
 
 
-@pytest.mark.browser
 def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
     visit: Callable[..., Any], app_url: str
 ) -> None:
@@ -127,7 +121,6 @@ def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
     here.foreign_requests.clear()  # one was tried, and stopped by the browser
 
 
-@pytest.mark.browser
 def test_what_a_lent_page_writes_last_is_gone_for_the_next(app_pages: Any, app_url: str) -> None:
     """The app keeps answers in the browser, and may still do so while a test gives its page back."""
     health = f"{app_url}/_stcore/health"

@@ -1,9 +1,9 @@
-"""The page "Cause" in a real browser: heads picked by pointer and keyboard, and the answer without them."""
+"""Cause in a real browser: heads picked by pointer and keyboard; a head of Corpus switched off, opened there."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from on_screen import wait_for
 from playwright.sync_api import Locator, Page, expect
 
@@ -27,7 +27,6 @@ def off(page: Page) -> Locator:
     return page.locator(".st-key-cause_off [data-tag]")
 
 
-@pytest.mark.browser
 def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/cause?text=The+cat+sat+on+the+[MASK].")
@@ -46,3 +45,29 @@ def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: Callable[..., 
     expect(page.get_by_text("With 4 parts off")).to_be_visible()
     expect(off(page)).to_have_text(["2.3", "5.1", "6.9", "2.1"])
     expect(page.locator(MAP)).to_have_attribute("data-picked", "1.2 4.0 5.8 1.0")
+
+
+def test_a_head_is_switched_off_and_what_it_did_to_a_word_is_opened_on_cause(
+    visit: Callable[..., Any], app_url: str
+) -> None:
+    address = "corpus?model=embedded/tinybert&view=matters&relation=obj.down&layer=1&head=2"
+    page: Page = visit().open(f"{app_url}/{address}")
+    expect(page.get_by_text("over 24 words in")).to_be_visible()
+    page.get_by_role("button", name="Switch 1.2 off").click()
+    expect(page.get_by_text("over 400 words in")).to_be_visible()
+    expect(page.get_by_text("Spearman’s ρ")).to_be_visible()
+
+    page.get_by_role("button", name="Prune").click()
+    expect(page.get_by_text("With 4 of 8 heads off: ")).to_be_visible()
+    stop = page.get_by_role("button", name="Stop")
+    if stop.is_visible():
+        stop.click()
+    expect(page.get_by_role("button", name="Prune")).to_be_visible()
+
+    row = page.locator(".examples .row").first
+    sentence, hidden = row.locator(".sentence").inner_text(), row.locator(".framed").inner_text()
+    row.get_by_role("link", name="Cause").click()
+    expect(page).to_have_url(re.compile(r"/cause.*masks=\d+"))
+    expect(page).to_have_url(re.compile(r"/cause.*off=1\.2"))
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(sentence)
+    expect(page.get_by_text(f"With head 2 of layer 1 off, “{hidden}” goes from ")).to_be_visible()

@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
 from journeys import enter, go_to
 from on_screen import PATIENCE_MS, wait_for
 from patience import until
@@ -13,8 +12,6 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from benchmarks.cutting_proxy import proxies
 from pages.learn.lessons import LESSONS
-
-pytestmark = pytest.mark.browser
 
 CONNECTION = "document.querySelector('[data-test-connection-state]').dataset.testConnectionState"
 OTHER = "Unbelievably, the old bank was closed."

@@ -16,8 +16,6 @@ from analysis.views import Weights
 from benchmarks.positions import measure
 from model_zoo import Engine
 
-pytestmark = pytest.mark.browser
-
 TEXT = "The unbelievable dog barked, didn't it?"
 
 

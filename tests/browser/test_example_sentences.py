@@ -3,13 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 
 from viz.example_sentences import SOURCE, ExampleSentence, payload
 from viz.lit_words import shades
-
-pytestmark = pytest.mark.browser
 
 HOSTILE = "</script><img src=x onerror=alert(1)> & 100% cat"
 

@@ -16,8 +16,6 @@ from analysis.thumbnails import Thumbnails, thumbnails
 from viz.grid import SOURCE, grid
 from viz.palette import sequential, theme
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def small() -> Thumbnails:

@@ -16,8 +16,6 @@ from playwright.sync_api import Page, expect
 from viz.heatmap import SOURCE, Payload, difference, heatmap
 from viz.palette import diverging, sequential, theme
 
-pytestmark = pytest.mark.browser
-
 TOKENS = ["[CLS]", "<b>&amp;", "שלום", "Donaudampfschifffahrtsgesellschaft"]
 WEIGHTS = np.array([[0, 1, 0.25, 0.04], [0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0], [0.0625, 0.5, 0.4, 0]], np.float32)
 

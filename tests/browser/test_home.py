@@ -1,4 +1,4 @@
-"""The home page in a real browser: a sentence that is typed runs through the picture, a click leads on with it."""
+"""Home, first sight and glossary in a real browser: a sentence runs and leads on, nothing jumps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,12 @@ from journeys import enter
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
+from benchmarks.firstsight import PHONE, REST, WIDE, watch
+from benchmarks.positions import PageView
+from model_zoo import registry
+from pages import PAGES
+from ui.glossary import TERMS
+from ui.widgets import in_the_box
 
 TEXT = "The dogs near the house [MASK] hungry."
 RUNS = ".anatomy.runs[data-still='false']"
@@ -68,3 +73,97 @@ def test_a_card_is_a_link_as_a_whole(visit: Callable[..., Any], app_url: str) ->
         lambda patience: page.wait_for_url("**/learn**", timeout=patience),
     )
     expect(page.get_by_text("Worksheets use")).to_be_visible()
+
+
+LARGEST_SHIFT = 0.05
+# Whether the app, a component in it and a figure are all drawn for the dark, or for the light.
+DRAWN = """(dark) => {
+    const bright = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) > 380;
+    const component = [...document.querySelectorAll('*')].find((one) => one.shadowRoot?.querySelector('.themed'));
+    const figure = document.querySelector('.js-plotly-plot text');
+    return component && figure && getComputedStyle(document.documentElement).colorScheme === (dark ? 'dark' : 'light')
+        && bright(getComputedStyle(document.querySelector('.stApp')).backgroundColor) !== dark
+        && bright(getComputedStyle(component.shadowRoot.querySelector('.themed')).color) === dark
+        && bright(getComputedStyle(figure).fill) === dark;
+}"""
+
+
+def test_no_page_jumps_when_it_is_opened(visit: Callable[..., Any], app_url: str) -> None:
+    page: Page = visit().open(app_url)  # a server that has just started loads its model for longer than a page waits
+    watch(page)
+    jumped = []
+    for size in (WIDE, PHONE):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        for name in PAGES:
+            page.goto(f"{app_url}/{PageView(name.name, '').route}")
+            seen = page.evaluate(REST, 60_000)
+            if seen["shift"] >= LARGEST_SHIFT:
+                jumped.append(f"{name.name} at {size[0]}x{size[1]}: {seen['shift']:.3f}, {seen['moved']}")
+    assert not jumped, "\n".join(jumped)
+
+
+def test_light_or_dark_is_chosen_for_all_pages_and_outlives_a_reload(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit(color_scheme="light")
+    page = here.open(f"{app_url}/masked_words")
+    wait_for(page, DRAWN, False)
+    page.locator(".st-key-more button").click()
+    page.get_by_role("radio", name="Dark").check()
+    wait_for(page, DRAWN, True)
+    page = here.open(f"{app_url}/layers")
+    wait_for(page, DRAWN, True)
+    page.locator(".st-key-more button").click()
+    expect(page.get_by_role("radio", name="Dark")).to_be_checked()
+    page.get_by_role("radio", name="As your system").check()
+    wait_for(page, DRAWN, False)
+    page.emulate_media(color_scheme="dark")
+    wait_for(page, DRAWN, True)
+
+
+def test_on_a_phone_the_menu_closes_after_a_choice_and_the_next_visit_opens_without_it(
+    visit: Callable[..., Any], app_url: str
+) -> None:
+    here = visit(*PHONE)
+    page = here.open(f"{app_url}/attention")
+    menu = page.locator("[data-testid=stSidebarNav]")
+    show = page.locator("[data-testid=stExpandSidebarButton]")
+    show.click()
+    expect(menu).to_be_in_viewport()
+    page.reload()
+    here.wait_until_idle()
+    expect(menu).not_to_be_in_viewport()
+    show.click()
+    page.locator("[data-testid=stSidebarNavLink]").filter(has_text="Glossary").click()
+    wait_for(page, "location.pathname === '/glossary'")
+    expect(menu).not_to_be_in_viewport()
+
+
+def test_a_dotted_word_says_what_it_means_and_opens_the_glossary(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    page: Page = here.open(f"{app_url}/learn?lesson=head")
+    word = page.locator(".term", has_text="query").first
+    meaning = word.locator(".said")
+    expect(meaning).to_be_hidden()
+    word.focus()
+    expect(meaning).to_be_visible()
+    expect(meaning).to_contain_text(TERMS["query"].meaning)
+    with page.expect_popup() as opened:
+        meaning.get_by_role("link", name="Glossary").click()
+    glossary = opened.value
+    expect(glossary.locator(".glossary dt").first).to_have_text("Query")
+    expect(glossary.get_by_label("Find a term")).to_have_value("query")
+    glossary.close()
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_model_box_shows_its_choice_whole(width: int, visit: Callable[..., Any], app_url: str) -> None:
+    longest = max(registry.MODELS, key=lambda model: len(in_the_box(model)) * (registry.MODELS[model].hub_id is None))
+    here = visit(width)
+    page: Page = here.open(f"{app_url}/attention?model={longest}")
+    box = page.locator(".st-key-model [data-baseweb='select'] input, .st-key-model input").first
+    expect(box).to_have_value(in_the_box(longest))
+    visible, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
+    assert needed <= visible
+    box.click()
+    item = page.get_by_role("option", name=in_the_box(longest))
+    size = item.locator("[data-item-hl]").evaluate("(item) => getComputedStyle(item, '::after').content")
+    assert size == '"6 layers × 4 heads, 5 million weights, bundled"'

@@ -7,15 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from browser.test_attention_page import expect_head, expect_weight, open_in_grid
 from journeys import cell, enter, expect_number, expect_view, go_to, open_view, step
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 from model_zoo import Engine
-
-pytestmark = pytest.mark.browser
 
 BERT = "embedded/bert"
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
@@ -43,7 +42,6 @@ def cells(page: Page) -> list[str]:
     return labels
 
 
-@pytest.mark.browser
 def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], app_url: str) -> None:
     here = visit(height=1400)
     page = run_it(here, f"{app_url}/layers?tasks=word_content&sentences=20")
@@ -70,7 +68,6 @@ def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], 
     assert cells(page) == before
 
 
-@pytest.mark.browser
 def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., Any], app_url: str) -> None:
     here = visit(height=1600)
     page = run_it(here, f"{app_url}/layers?{SMALL}&view=plane")
@@ -91,7 +88,6 @@ def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., An
     wait_for(page, f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
 
 
-@pytest.mark.browser
 def test_a_link_repeats_the_run_in_a_fresh_browser(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     first = run_it(here, f"{app_url}/layers?{SMALL}&seed=4")

@@ -16,8 +16,6 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice, RecallStep
 from pages.learn.lessons import LESSONS
 
-pytestmark = pytest.mark.browser
-
 NAME = "head"  # a lesson with a question to choose from and one to draw
 KEPT = "localStorage.getItem('inside-bert:lessons')"
 FULL = "document.fullscreenElement !== null"

@@ -14,8 +14,6 @@ from playwright.sync_api import Page, expect
 
 from viz import lines
 
-pytestmark = pytest.mark.browser
-
 N = 6
 FAINTEST = 3 / 255  # lines below this part of the strongest weight are left out of the overview
 TOKENS = [

@@ -5,13 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from viz import lit_words
 from viz.palette import sequential
-
-pytestmark = pytest.mark.browser
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 TEXTS = ["[CLS]", "cat", "sat", ".", "[SEP]"]

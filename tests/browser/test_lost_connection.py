@@ -1,4 +1,4 @@
-"""A connection that is lost for some seconds, as by a lid that is closed or on a crowded Wi-Fi, loses no work."""
+"""What is lost for some seconds and comes back, a connection or the cluster of models, costs no work."""
 
 import io
 import zipfile
@@ -6,10 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from journeys import enter
 from on_screen import wait_for
+from over_http import PlainServer
 from playwright.sync_api import Page, expect
 
 from benchmarks.cutting_proxy import CuttingProxy, proxies
+from benchmarks.server import TOKEN, app
+from model_zoo import Engine
+from serving.service import Service
 
 CONNECTION = "document.querySelector('[data-test-connection-state]').dataset.testConnectionState"
 # Some seconds, so that it is at work when the connection is lost; a minute on a machine that is busy.
@@ -36,7 +41,6 @@ def lost_for_seconds(here: Any, page: Page, network: CuttingProxy) -> None:
     here.wait_until_idle()
 
 
-@pytest.mark.browser
 def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_saved(
     visit: Callable[..., Any], network: CuttingProxy
 ) -> None:
@@ -60,7 +64,6 @@ def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_sa
         assert any(name.endswith("model.safetensors") for name in archive.namelist())
 
 
-@pytest.mark.browser
 def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_afterwards(
     visit: Callable[..., Any], network: CuttingProxy
 ) -> None:
@@ -76,7 +79,6 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     expect(page.get_by_text("trained in another session")).to_have_count(0)
 
 
-@pytest.mark.browser
 def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
     visit: Callable[..., Any], network: CuttingProxy
 ) -> None:
@@ -101,3 +103,36 @@ def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
     expect(banner).to_be_visible()
     page.context.set_offline(False)
     expect(banner).to_be_hidden()
+
+
+OTHER = "A new sentence is asked while nobody answers."
+
+
+@pytest.fixture
+def elsewhere(engine: Engine) -> Iterator[PlainServer]:
+    server = PlainServer(Service(engine, TOKEN))
+    yield server
+    server.stop()
+
+
+def test_a_page_outlives_what_holds_its_models(visit: Callable[..., Any], elsewhere: PlainServer) -> None:
+    environment = {"INSIDE_BERT_ENGINE": elsewhere.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    with app("app.py", environment=environment) as (url, _process):
+        seat = visit()
+        page: Page = seat.open(f"{url}/attention?view=who")
+        picture = page.locator(".js-plotly-plot").first
+        expect(picture).to_be_visible()
+
+        elsewhere.stop()
+        expect(picture).to_be_visible()
+        enter(page, "Text", OTHER)
+        gone = page.get_by_text("The cluster that holds the models does not answer.")
+        expect(gone).to_be_visible()
+        expect(page.get_by_label("Text", exact=True)).to_have_value(OTHER)
+        expect(picture).to_have_count(0)
+
+        elsewhere.start()
+        expect(gone).to_have_count(0)
+        expect(picture).to_be_visible()
+        expect(page.get_by_label("Text", exact=True)).to_have_value(OTHER)
+        seat.wait_until_idle()

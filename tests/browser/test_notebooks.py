@@ -18,8 +18,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from viz.palette import theme
 
-pytestmark = pytest.mark.browser
-
 RUN = builders.run(
     builders.encoding(["the", "cat", "sat"]), builders.random_maps(0, 3, 5, 5), builders.random_maps(1, 3, 5, 5)
 )

@@ -19,8 +19,6 @@ from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 from resvg_py import svg_to_bytes
 
-pytestmark = pytest.mark.browser
-
 SVG = "{http://www.w3.org/2000/svg}"
 MASKED = "masks=3&text=The+cat+sat+on+the+mat."
 PLACES = {

@@ -5,13 +5,10 @@ Markdown has already made text.
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from benchmarks.server import ROOT, app
 from ui.messages import as_text
-
-pytestmark = pytest.mark.browser
 
 TYPED = (
     "see https://example.org/a_b?c=d, HTTP://EXAMPLE.ORG and www.example.org x:https://a.bc:80/:x:y",

@@ -72,7 +72,6 @@ def test_two_outputs_stand_beside_each_other(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
 def test_the_first_picture_of_every_view_is_seen_at_once_and_no_word_is_cut(name: str, views: Views) -> None:
     """Nothing stands beside the screen; on a projector some parts are seen whole."""
@@ -99,7 +98,6 @@ def test_what_is_seen_whole_is_in_views_that_there_are() -> None:
     assert set(WHOLE) <= set(page_views())
 
 
-@pytest.mark.browser
 def test_two_models_are_compared_on_two_screens(views: Views) -> None:
     """On a telephone, where everything stands below each other, as well."""
     too_long = []

@@ -16,8 +16,6 @@ from ui.browser import _SLIDES
 from viz import anatomy, cells, component, example_sentences, grid, heatmap, lines, lit_words, sketch, token_line
 from viz.anatomy import RUN_PLACES
 
-pytestmark = pytest.mark.browser
-
 TOKENS = ["[CLS]", "cat", "sat", "[SEP]"]
 N = len(TOKENS)
 MAPS = np.random.default_rng(0).dirichlet(np.ones(N), (3, N)).astype(np.float32)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from on_screen import IDLE, wait_for
 from patience import until
 from playwright.sync_api import Page
@@ -137,7 +136,6 @@ class Walker:
         return (address.path, *(query.get(name, [""])[0] for name in STEPS))
 
 
-@pytest.mark.browser
 def test_nothing_goes_wrong_on_the_way(visit: Callable[..., Any], app_url: str) -> None:
     walker = Walker(visit(height=1600), app_url, seed=1)
     for _ in range(N_STEPS):

@@ -1,4 +1,4 @@
-"""Matrices, maps of cells and planes: the numbers in them are the results', on one scale."""
+"""Matrices: heatmaps, the grid of all heads, cells."""
 
 import json
 from dataclasses import replace
@@ -6,13 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from measured_results import MAP
+from on_screen import unpacked
 
-from viz import matrix, planes
+from analysis.thumbnails import Thumbnails, thumbnails
+from model_zoo.types import FloatArray
+from viz import component, matrix, planes
 from viz.bars import waterfall
 from viz.cells import cells
 from viz.curves import Ranking, rho_by_layer
+from viz.grid import grid
+from viz.heatmap import Payload, heatmap
 from viz.layout import visible_text
 from viz.matrix import cosine_matrix, matrices
+from viz.palette import sequential
 from viz.planes import cka_by_layer, learning_plane, sentence_plane
 
 NAMES, AXES = (["x", "y"], ["p", "q"]), ("row", "column")
@@ -178,3 +184,106 @@ def test_a_sum_goes_from_part_to_part() -> None:
     assert bar.text[1] == "−3.00"
     with pytest.raises(ValueError, match="no parts"):
         waterfall([], "logit")
+
+
+TWO: FloatArray = np.array([[0.25, 0.75], [0.98, 0.02]], dtype=np.float32)
+
+
+def sent(picture: Payload) -> FloatArray:
+    """The numbers as the browser gets them, (numbers, queries, keys)."""
+    _, weights = unpacked(component.pack(picture))
+    shape = len(picture["numbers"]), len(picture["queries"]), len(picture["keys"])
+    return np.frombuffer(weights, dtype="<f4").reshape(shape)
+
+
+def test_the_exact_weights_are_sent() -> None:
+    np.testing.assert_array_equal(sent(heatmap(TWO, ["a", "b"], ["a", "b"])), TWO[None])
+    np.testing.assert_array_equal(sent(heatmap(TWO.T, ["a", "b"], ["a", "b"]))[0], TWO.T)
+    n = 128
+    packed = component.pack(heatmap(np.full((n, n), 1 / n, np.float32), ["token"] * n, ["token"] * n))
+    assert len(packed) < n * n * 4 + 20 * n + 2_000
+    tokens = ["<script>", "&lt;", "%{x}", "שלום", "Ġthe", "a\u200db", "x" * 50]
+    header, _ = unpacked(component.pack(heatmap(np.eye(7, dtype=np.float32), tokens, tokens)))
+    assert header["queries"] == header["keys"] == tokens
+    unseen = ["\ud800", "\x00", " ", "\uffff"]
+    header, _ = unpacked(component.pack(heatmap(np.eye(4, dtype=np.float32), unseen, unseen)))
+    assert header["keys"] == ["⟨U+D800⟩", "⟨U+0000⟩", "␣", "⟨U+FFFF⟩"]
+
+
+def test_one_scale_for_every_head_in_both_themes() -> None:
+    for weights in (TWO, TWO / 10):
+        picture = heatmap(weights, ["a", "b"], ["a", "b"])
+        assert picture["limits"] == (0, 1)
+        assert picture["bend"] == "root"
+        assert picture["scale"] == [colour for _, colour in sequential(dark=False)]
+        assert picture["dark_scale"] == [colour for _, colour in sequential(dark=True)]
+    # Stretch ends the scale at the largest weight.
+    picture = heatmap(TWO / 2, ["a", "b"], ["a", "b"], stretch=True)
+    assert picture["limits"] == (0, pytest.approx(0.49))
+    for place, name in picture["marks"]:
+        assert place == pytest.approx(np.sqrt(float(name) / 0.49), abs=1e-3)
+    assert picture["marks"][-1][1] == "0.49"
+    assert heatmap(np.zeros((2, 2), np.float32), ["a", "b"], ["a", "b"], stretch=True)["limits"] == (0, 1)
+    # The colour bar names weights at the place of their root and says so.
+    picture = heatmap(TWO, ["a", "b"], ["a", "b"], quantity="share of attention")
+    marks = {float(name): place for place, name in picture["marks"]}
+    assert (marks[0], marks[0.2], marks[1]) == (0, pytest.approx(np.sqrt(0.2)), 1)
+    assert min(np.diff(sorted(marks.values()))) * 180 > 22  # px: two labels beside each other
+    assert picture["title"] == "share of attention (square-root scale)"
+
+
+def test_segments_are_those_of_every_token_or_of_none_and_special_ones_have_places() -> None:
+    weights = np.full((2, 2), 0.5, dtype=np.float32)
+    made = heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0, 1], key_segments=[0, 0], height=440, group="g")
+    assert (made["query_segments"], made["key_segments"]) == ([0, 1], [0, 0])
+    assert (made["height"], made["group"]) == (440, "g")
+    special = heatmap(weights, ["a", "[SEP]"], ["[CLS]", "d"], special_queries=[1], special_keys=[0], number="norm")
+    assert (special["special_queries"], special["special_keys"]) == ([1], [0])
+    assert special["numbers"] == [{"name": "norm", "signed": False}]
+    with pytest.raises(ValueError, match="every token or for none"):
+        heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0])
+    for shape in ((1, 2), (2, 1), (2, 3)):
+        with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
+            heatmap(np.zeros(shape, np.float32), ["a", "b"], ["a", "b"])
+
+
+def maps(heads: int, rows: int, columns: int, seed: int = 0) -> FloatArray:
+    return np.random.default_rng(seed).random((heads, rows, columns), dtype=np.float32)
+
+
+@pytest.fixture
+def small() -> Thumbnails:
+    """Two layers of three heads and of one; three queries look at 70 keys."""
+    return thumbnails([maps(3, 3, 70), maps(1, 3, 70)])
+
+
+def test_every_thumbnail_is_sent_as_it_is(small: Thumbnails) -> None:
+    header, sent = unpacked(component.pack(grid(small, (0, 0))))
+    assert header["shape"] == [2, 3, 3, 64]
+    np.testing.assert_array_equal(np.frombuffer(sent, np.uint8).reshape(small.pixels.shape), small.pixels)
+    header, _ = unpacked(component.pack(grid(small, (1, 0), serial=2, group="attention")))
+    assert header["heads"] == [3, 1]
+    assert header["tokens"] == [3, 70]
+    assert (header["selected"], header["serial"], header["group"]) == ([1, 0], 2, "attention")
+    # Another head changes no byte of the pictures.
+    first, second = (unpacked(component.pack(grid(small, (0, head)))) for head in (0, 2))
+    assert first[1] == second[1]
+    assert first[0] | {"selected": [0, 2]} == second[0]
+    long = thumbnails([maps(12, 128, 128)] * 6)
+    assert len(component.pack(grid(long, (0, 0)))) < 6 * 12 * 64 * 64 + 2_000
+
+    for shape in ((2, 0, 0), (0, 2, 2)):
+        with pytest.raises(ValueError, match="no head or no token"):
+            grid(thumbnails([np.zeros(shape, np.float32)]), (0, 0))
+
+
+def test_colours_and_their_bar_are_the_heatmaps(small: Thumbnails) -> None:
+    ours, its = grid(small, (0, 0), quantity="share"), heatmap(maps(1, 1, 1)[0], ["a"], ["a"], quantity="share")
+    assert (ours["scale"], ours["dark_scale"]) == (its["scale"], its["dark_scale"])
+    assert (ours["marks"], ours["title"]) == (its["marks"], its["title"])
+    picture = grid(thumbnails([np.full((1, 2, 2), 4, np.float32)], shares=False), (0, 0))
+    assert picture["marks"][-1] == (1.0, "4")
+    assert grid(small, (0, 0))["names"] == ["layer", "head"]
+    row = thumbnails([maps(1, 4, 4)] * 3).in_a_row()
+    picture = grid(row, (0, 2), names=("layer",))
+    assert (picture["names"], picture["heads"], picture["shape"][:2]) == (["layer"], [3], (1, 3))

@@ -1,7 +1,9 @@
-"""Patterns: which words match, what is refused, and that no sentence which matches is left out beforehand."""
+"""Which words are meant by a pattern, and which a pretraining has seen."""
 
 import string
+from pathlib import Path
 
+import numpy as np
 import pytest
 from builders import encoding
 from corpora import corpus
@@ -9,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.corpus.pattern import KINDS, Kind, Pattern
+from analysis.corpus.pretraining import hashes, n_pretrained, read, write
+from analysis.corpus.reading import built_in
 from analysis.corpus.sentences import Corpus, Sentence
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
@@ -102,3 +106,23 @@ def test_no_sentence_that_matches_is_left_out(texts: list[str], kind: Kind, type
 def test_no_sentence_with_a_token_is_left_out(engine: Engine, text: str) -> None:
     for token in engine.attend("embedded/tinybert", text).encoding.tokens:
         assert Pattern("piece", (token,)).sentences(corpus(text)).all(), token
+
+
+LONG = "The old dog ran after it."
+SHORT = "The dog ran after it."
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    texts = [f"This is the sentence with number {number}." for number in range(3000)]
+    write([*texts, *texts, SHORT], tmp_path / "hashes.xz")
+    np.testing.assert_array_equal(read(tmp_path / "hashes.xz"), np.unique(hashes(texts)))
+    assert len(read(tmp_path / "hashes.xz")) == 3000
+    first, again, other = hashes([LONG, SHORT, f"  {LONG.upper()}\n".replace("DOG", " DOG "), f"{LONG}!"])
+    assert first == again != other
+
+
+def test_the_bundled_models_were_trained_on_a_treebank_and_not_on_our_sentences() -> None:
+    of_the_treebank = "What are really good programs for smooth crisp Black & White editing?"
+    ours = built_in().texts
+    assert n_pretrained([of_the_treebank, "Yes.", *ours]) == (1, 1 + sum(len(text.split()) > 5 for text in ours))
+    assert n_pretrained([]) == (0, 0)
