@@ -18,6 +18,8 @@ from ui import address
 
 Open = Callable[..., AppTest]
 """What the fixture ``open_page`` is: the app at one page, without a browser."""
+StartVisit = Callable[..., Any]
+"""What the fixture ``visit`` is: a browser that nobody has used."""
 
 # After which a page is said never to show what it should; a page that is done is seen at once.
 PATIENCE_MS = int(PATIENCE * 1000)

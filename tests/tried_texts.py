@@ -1,30 +1,15 @@
-"""Two hundred texts by which tokenizers are tried."""
+"""Texts by which what is typed is tried: what is text wherever it is escaped, and two hundred for tokenizers."""
 
+import re
+import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 from checkpoints import SENTENCES
 
-# By letters that none of the tiny vocabularies has, and by what normalizers, pre-tokenizers and cuts are tried by.
-_PARTS = (
-    "Zürich naïve cafe\u0301 Ångström",
-    "\u4e2d\u6587\u5b57\u7b26 测试",
-    "日本語のテキスト",
-    "مرحبا بالعالم",
-    "שלום עולם",
-    "Привет мир",
-    "\U0001f469\u200d\U0001f52c and \U0001f44d\U0001f3fd",
-    "two  blanks   here",
-    "tab\tand\nline",
-    "it's ``quoted'' text",
-    "1,024.5%",
-    "ﬁne ﬀ ligatures",
-    "İstanbul ıß",
-    "a\u00a0b\u3000c",
-    "e-mail@example.org",
-    "x" * 120,
-    "don't can't",
-    "[MASK] <mask> [SEP]",
-)
+_TEXTS = tomllib.loads((Path(__file__).parent / "texts.toml").read_text(encoding="utf-8"))
+NASTY: tuple[str, ...] = tuple(_TEXTS["nasty"])
+_PARTS: tuple[str, ...] = tuple(_TEXTS["parts"])
 _LONG = "the cat sat on the mat and it was late " * 60  # 600 words
 
 
@@ -38,3 +23,9 @@ def texts() -> list[str]:
     candidates += [f"{first} {second}" for first, second in pairwise(SENTENCES)]
     candidates += [f"{part}, {other}" for part in _PARTS[:4] for other in _PARTS[4:]]
     return candidates[:200]
+
+
+# What of them Markdown would take for something else, where no backslash precedes it.
+MARKDOWN = re.compile(
+    r"(?<!\\)(?:<img|</?script|<!--|\$x\$|\]\(javascript|\]\(http://example|:material/home:|:red\[|\*\*b\*\*|&amp;)"
+)

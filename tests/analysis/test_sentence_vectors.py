@@ -1,12 +1,10 @@
 """Sentences as vectors: pooling by hand, cosines against scikit-learn and scipy, agreement against scipy."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import builders
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 from scipy.spatial.distance import cosine
 from scipy.stats import bootstrap, spearmanr
 from sklearn.decomposition import PCA
@@ -54,7 +52,7 @@ def test_a_sentence_is_its_first_token_or_the_mean_or_maximum_of_its_own() -> No
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "gpt2", "xlnet", "t5", "modernbert"])
-def test_vectors_are_those_of_a_text_by_itself(family: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_vectors_are_those_of_a_text_by_itself(family: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """Padding does not count: together in batches, and one by one with the pooling written out."""
     model = str(checkpoint(family))
     together = vectors.sentence_vectors(engine.iter_hidden_states(model, TEXTS), len(TEXTS))
@@ -96,9 +94,7 @@ def test_a_named_pooling_counts_all_tokens() -> None:
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "gpt2"])
-def test_a_named_pooling_is_that_of_plain_transformers(
-    family: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_a_named_pooling_is_that_of_plain_transformers(family: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """In one padded batch, by its attention mask."""
     model = str(checkpoint(family))
     tokenizer, network = AutoTokenizer.from_pretrained(model, padding_side="right"), AutoModel.from_pretrained(model)

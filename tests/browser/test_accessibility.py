@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from PIL import Image
 from playwright.sync_api import CDPSession, Page, expect
 
@@ -108,7 +108,7 @@ class Keyboard:
         return focused_node["role"]["value"], focused_node["name"]["value"], int(seen), focused["in_words"]
 
 
-def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[..., Any], app_url: str) -> None:
+def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: StartVisit, app_url: str) -> None:
     page = visit(height=720).open(app_url + PageView("attention", "grid").address())
     page.emulate_media(reduced_motion="reduce")
     measure(page)
@@ -123,11 +123,12 @@ def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[
     assert [stop for stop in way if stop[2] < SEEN] == [], "without a focus that is seen"
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_the_presentation_has_large_type_and_no_menu(width: int, visit: Callable[..., Any], app_url: str) -> None:
-    page = visit(width, 720).open(app_url + PageView("attention", "grid").address(present="1"))
-    measure(page)
-    assert float(page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")) >= 20
-    expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth") <= width
+def test_the_presentation_has_large_type_and_no_menu(visit: StartVisit, app_url: str) -> None:
+    page = visit(height=720).open(app_url + PageView("attention", "grid").address(present="1"))
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 720})
+        measure(page)
+        assert float(page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")) >= 20
+        expect(page.get_by_test_id("stHeader")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollWidth") <= width

@@ -21,7 +21,8 @@ from viz.anatomy import RUN_PLACES, SOURCE, Payload, payload
 PREDICTIONS = MaskPrediction(4, (Prediction("she", 7, 0.75), Prediction("he", 8, 0.125)), 0.0)
 AT_REST = ".anatomy[data-still='true']"
 Open = Callable[..., Page]
-Mounted = Callable[..., tuple[Page, Callable[[Any], None]]]
+Mount = tuple[Page, Callable[[Any], None]]
+Mounted = Callable[..., Mount]
 
 
 def sent(anatomy: Anatomy, position: int = 4, **more: Any) -> Payload:
@@ -29,7 +30,7 @@ def sent(anatomy: Anatomy, position: int = 4, **more: Any) -> Payload:
 
 
 @pytest.fixture
-def mount(mounted: Mounted) -> tuple[Page, Callable[[Any], None]]:
+def mount(mounted: Mounted) -> Mount:
     """The walk on a page that asks for no motion."""
     page, run = mounted(SOURCE)
     page.emulate_media(reduced_motion="reduce")
@@ -91,7 +92,7 @@ def read_number(page: Page) -> str:
     return " | ".join(page.locator(".numbers .read > *").all_text_contents())
 
 
-def test_keys_lead_from_part_to_part_into_its_numbers_and_back(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_keys_lead_from_part_to_part_into_its_numbers_and_back(mount: Mount) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     run(sent(anatomy))
@@ -114,7 +115,7 @@ def test_keys_lead_from_part_to_part_into_its_numbers_and_back(mount: tuple[Page
     assert page.evaluate("reports") == [["stage", "query"]]
 
 
-def test_the_numbers_of_every_part_are_the_models(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_the_numbers_of_every_part_are_the_models(mount: Mount) -> None:
     page, run = mount
     for anatomy in (anatomies.bert(), anatomies.pre_norm()):
         run(sent(anatomy))
@@ -130,7 +131,7 @@ def test_the_numbers_of_every_part_are_the_models(mount: tuple[Page, Callable[[A
             assert written == [typed(value) for value in stage.values[4]], stage.name
 
 
-def test_a_sum_stands_beside_what_it_is_made_of(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_a_sum_stands_beside_what_it_is_made_of(mount: Mount) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     run(sent(anatomy, at="sum"))
@@ -142,7 +143,7 @@ def test_a_sum_stands_beside_what_it_is_made_of(mount: tuple[Page, Callable[[Any
     assert read_number(page) == " | ".join(["1", *parts, total])
 
 
-def test_attention_says_who_gives_whom_how_much(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_attention_says_who_gives_whom_how_much(mount: Mount) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     assert anatomy.scores is not None
@@ -160,7 +161,7 @@ def test_attention_says_who_gives_whom_how_much(mount: tuple[Page, Callable[[Any
     assert read_number(page) == f"{token} | {score} | {weight}"
 
 
-def test_clicks_open_a_cell_a_layer_and_a_token(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_clicks_open_a_cell_a_layer_and_a_token(mount: Mount) -> None:
     page, run = mount
     page.evaluate(NOTE_TEXTS)
     run(sent(anatomies.bert()))
@@ -179,7 +180,7 @@ def test_clicks_open_a_cell_a_layer_and_a_token(mount: tuple[Page, Callable[[Any
     assert page.evaluate("reports.at(-1)") == ["token", 0]
 
 
-def test_pointing_says_what_a_part_is(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_pointing_says_what_a_part_is_and_buttons_walk_from_part_to_part(mount: Mount) -> None:
     page, run = mount
     run(sent(anatomies.bert()))
     canvas = page.locator("canvas")
@@ -188,10 +189,6 @@ def test_pointing_says_what_a_part_is(mount: tuple[Page, Callable[[Any], None]])
     page.mouse.move(1, 700)
     expect(page.get_by_role("status")).to_have_text(re.compile("^From characters to probabilities"))
 
-
-def test_buttons_walk_from_part_to_part(mount: tuple[Page, Callable[[Any], None]]) -> None:
-    page, run = mount
-    run(sent(anatomies.bert()))
     forward, back = (page.get_by_role("button", name=f"{which} part") for which in ("Next", "Previous"))
     for _ in range(4):
         forward.click()
@@ -201,7 +198,7 @@ def test_buttons_walk_from_part_to_part(mount: tuple[Page, Callable[[Any], None]
     assert page.evaluate("reports") == [["stage", name] for name in stages]
 
 
-def test_a_followed_token_has_its_numbers_exactly_when_they_come(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_a_followed_token_has_its_numbers_exactly_when_they_come(mount: Mount) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     run(sent(anatomy, at="value"))
@@ -278,7 +275,7 @@ def test_a_text_that_runs_stops_by_keys_and_opens_what_they_are_on(mounted: Moun
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
-def test_a_text_stands_still_where_no_motion_is_asked_for(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_a_text_stands_still_where_no_motion_is_asked_for(mount: Mount) -> None:
     page, run = mount
     page.evaluate("""() => {
         const ask = requestAnimationFrame;

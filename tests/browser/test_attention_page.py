@@ -1,18 +1,17 @@
 """The page Attention in a real browser: type, click a head, find one, take its lines and citation along."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from on_screen import PATIENCE_MS, wait_for
+from on_screen import PATIENCE_MS, StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 import model_zoo
 from analysis import findings
 from analysis.words import word_units
-from benchmarks.messages import most_typed
+from benchmarks.positions import measure
 from model_zoo import Engine
 from ui.widgets import TEXT
 
@@ -65,27 +64,7 @@ def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> N
     page.mouse.click(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
 
 
-def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
-    text = "The dog chased the cat."
-    run = engine.attend("embedded/bert", text)
-    here = visit(height=1400)
-    page = here.open(f"{app_url}/attention?layer=1&head=1")
-    type_text(page, "Text", text)
-    expect(page.get_by_text("8 tokens of at most 512")).to_be_visible()
-    expect(page.get_by_label("Heatmap of 8 queries and 8 keys.")).to_be_visible()
-    expect_weight(page, 4, 2, run.head(0, 0)[3, 1])
-    before = picture(page)
-
-    open_in_grid(here, 4, 7)
-    expect_weight(page, 4, 2, run.head(3, 6)[3, 1])
-    assert picture(page) != before
-
-    open_in_grid(here, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
-    expect_weight(page, 8, 1, run.head(1, 11)[7, 0])
-    wait_for(page, "location.search.includes('layer=2') && location.search.includes('head=12')")
-
-
-def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+def test_a_link_restores_the_page_in_a_fresh_browser(visit: StartVisit, app_url: str, engine: Engine) -> None:
     texts = "She opened the window.", "Cold air came in & <b>stayed</b>."
     first = visit()
     page = first.open(f"{app_url}/attention?head=1")
@@ -110,7 +89,7 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
 
 
 def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
-    visit: Callable[..., Any], app_url: str, engine: Engine
+    visit: StartVisit, app_url: str, engine: Engine
 ) -> None:
     text = "The dog chased the cat."
     contributions = engine.contributions("embedded/bert", text)
@@ -148,7 +127,7 @@ QUOTED = 'He said "it\'s late" \\n and left. 🙂'
 
 
 def test_what_is_copied_computes_what_is_on_the_screen(
-    visit: Callable[..., Any], app_url: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    visit: StartVisit, app_url: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = visit(400, 800)
     page: Page = window.page
@@ -185,7 +164,7 @@ BARS = "[class*='st-key-heads-that-look-there-most'] .js-plotly-plot"
 
 
 def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
-    visit: Callable[..., Any], app_url: str, engine: Engine
+    visit: StartVisit, app_url: str, engine: Engine
 ) -> None:
     here = visit(height=720)
     page = here.open(f"{app_url}/attention?view=who")
@@ -194,6 +173,11 @@ def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
     assert bars.bounding_box()["y"] <= 300
     box = sentence.bounding_box()
     assert box["y"] + box["height"] <= 720
+    page.set_viewport_size({"width": 400, "height": 800})
+    measure(page)
+    assert bars.bounding_box()["y"] <= 420
+    page.set_viewport_size({"width": 1280, "height": 720})
+    measure(page)
 
     run = engine.attend("embedded/bert", TEXT.default, max_tokens=1024)
     units = word_units(run.encoding)
@@ -213,30 +197,3 @@ def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
     )
     in_address = "head => ['layer', 'head'].every(name => new URLSearchParams(location.search).get(name) == head[name])"
     wait_for(page, in_address, head)
-
-
-def test_the_answer_begins_high_on_a_phone(visit: Callable[..., Any], app_url: str) -> None:
-    page = visit(width=400, height=800).open(f"{app_url}/attention?view=who")
-    expect(page.locator(f"{BARS} .bars .point")).to_have_count(10)
-    assert page.locator(BARS).bounding_box()["y"] <= 420
-
-
-def test_a_text_that_cannot_be_sent_is_not_taken_and_said_so(visit: Callable[..., Any], app_url: str) -> None:
-    most = most_typed()
-    here = visit()
-    page = here.open(f"{app_url}/attention?view=lines")
-    area = page.locator("textarea").first
-    area.fill("")
-    page.keyboard.insert_text("x" * most)
-    assert len(area.input_value()) == most
-    page.keyboard.insert_text("yz")
-    assert len(area.input_value()) == most
-    message = area.evaluate("(area) => area.validationMessage")
-    assert message.startswith("This is too long: up to 300,000 characters can be put here.")
-    page.keyboard.press("Control+A")
-    page.keyboard.insert_text("The page goes on.")
-    assert area.evaluate("(area) => area.validationMessage") == ""
-    area.press("Enter")
-    here.wait_until_idle()
-    assert area.input_value() == "The page goes on."
-    page.get_by_test_id("stAlert").first.wait_for(state="detached")

@@ -1,11 +1,12 @@
 """What the app asks of the browser itself: steps of history, texts that Enter applies, a link that is copied."""
 
-from collections.abc import Callable
 from typing import Any
 
 from browser.test_attention_page import type_text
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Locator, Page, expect
+
+from benchmarks.messages import most_typed
 
 
 def view(page: Page, name: str) -> None:
@@ -22,7 +23,7 @@ def layer_of(page: Page) -> Locator:
     return page.locator(".st-key-layer input")
 
 
-def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app_url: str) -> None:
+def test_each_view_and_each_page_is_one_step_back(visit: StartVisit, app_url: str) -> None:
     """At 9656c9f four presses of Back changed nothing and the fifth was Home."""
     here = visit()
     page = here.open(app_url)
@@ -54,7 +55,12 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     expect(page.get_by_role("heading", name="Look inside BERT")).to_be_visible()
 
 
-def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_url: str) -> None:
+def test_enter_applies_what_fits_one_message_and_what_was_not_applied_goes_along_to_another_page(
+    visit: StartVisit, app_url: str
+) -> None:
+    """A text that is too long for one message is refused where it is pasted: sent, it would end the connection, again
+    and again.
+    """
     here = visit()
     page = here.open(f"{app_url}/attention")
     area = page.get_by_label("Text", exact=True)
@@ -65,15 +71,24 @@ def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_
     expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
     expect(area).to_have_value("The sun\nis out.")
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun\\nis out.'")
+    here.wait_until_idle()
 
-
-def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[..., Any], app_url: str) -> None:
-    here = visit()
-    page = here.open(f"{app_url}/attention")
-    expect(layer_of(page)).to_have_value("2")  # the first example's
+    area.fill("")
+    for pasted in ("x" * most_typed(), "yz"):
+        page.keyboard.insert_text(pasted)
+        assert len(area.input_value()) == most_typed()
+    message = area.evaluate("(area) => area.validationMessage")
+    assert message.startswith("This is too long: up to 300,000 characters can be put here.")
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text("The page goes on.")
+    assert area.evaluate("(area) => area.validationMessage") == ""
+    area.press("Enter")
+    here.wait_until_idle()
+    assert area.input_value() == "The page goes on."
+    page.get_by_test_id("stAlert").first.wait_for(state="detached")
 
     def type_and_leave() -> None:
-        page.get_by_label("Text", exact=True).fill("The sun is out.")
+        area.fill("The sun is out.")
         page.get_by_test_id("stTopNavLink").filter(has_text="Masked words").click()
 
     heading = page.get_by_role("heading", name="Masked words")
@@ -82,7 +97,7 @@ def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun is out.'")
 
 
-def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
+def test_the_link_is_copied(visit: StartVisit, app_url: str) -> None:
     here = visit()
     here.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = here.open(f"{app_url}/attention?layer=3&view=lines")
@@ -98,9 +113,7 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     expect(chosen(other, "Lines")).to_be_checked()
 
 
-def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
-    visit: Callable[..., Any], app_url: str
-) -> None:
+def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page = here.open(app_url)
     assert not page.evaluate(

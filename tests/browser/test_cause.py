@@ -1,10 +1,8 @@
 """Cause in a real browser: heads picked by pointer and keyboard; a head of Corpus switched off, opened there."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Locator, Page, expect
 
 MAP = ".st-key-cause_map .cells"
@@ -27,7 +25,7 @@ def off(page: Page) -> Locator:
     return page.locator(".st-key-cause_off [data-tag]")
 
 
-def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: Callable[..., Any], app_url: str) -> None:
+def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/cause?text=The+cat+sat+on+the+[MASK].")
     canvas = page.locator(f"{MAP} canvas")
@@ -47,9 +45,7 @@ def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: Callable[..., 
     expect(page.locator(MAP)).to_have_attribute("data-picked", "1.2 4.0 5.8 1.0")
 
 
-def test_a_head_is_switched_off_and_what_it_did_to_a_word_is_opened_on_cause(
-    visit: Callable[..., Any], app_url: str
-) -> None:
+def test_a_head_is_switched_off_and_what_it_did_to_a_word_is_opened_on_cause(visit: StartVisit, app_url: str) -> None:
     address = "corpus?model=embedded/tinybert&view=matters&relation=obj.down&layer=1&head=2"
     page: Page = visit().open(f"{app_url}/{address}")
     expect(page.get_by_text("over 24 words in")).to_be_visible()

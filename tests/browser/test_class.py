@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from journeys import enter, go_to
-from on_screen import PATIENCE_MS, wait_for
+from on_screen import PATIENCE_MS, StartVisit, wait_for
 from patience import until
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
@@ -53,7 +53,7 @@ def press(here: Any, button: Locator, seen: Locator) -> None:
 
 
 def test_a_class_from_its_first_step_to_its_last(
-    start_app: Callable[..., Any], visit: Callable[..., Any], browser: Browser, tmp_path: Path
+    start_app: Callable[..., Any], visit: StartVisit, browser: Browser, tmp_path: Path
 ) -> None:
     app = start_app(INSIDE_BERT_ROOMS_FILE=str(tmp_path / "rooms.json"))
     with (

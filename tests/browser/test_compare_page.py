@@ -1,19 +1,17 @@
 """Comparing models in a real browser: a row of the best matches opens both heads, the link brings them back."""
 
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
-import pytest
-from on_screen import wait_for
+from browser.test_accessibility import COLOURED
+from checkpoints import Checkpoint
+from contrast import contrast
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix
 from analysis.views import Weights
-from benchmarks.positions import measure
 from model_zoo import Engine
 
 TEXT = "The unbelievable dog barked, didn't it?"
@@ -32,7 +30,7 @@ def expect_steppers(page: Page, values: list[str]) -> None:
 
 
 def test_a_best_match_is_opened_and_its_link_restores_it(
-    visit: Callable[..., Any], app_url: str, engine: Engine, checkpoint: Callable[[str], Path]
+    visit: StartVisit, app_url: str, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     models = str(checkpoint("bert")), str(checkpoint("roberta"))
     runs = [engine.attend(model, TEXT) for model in models]
@@ -56,38 +54,17 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     expect_steppers(restored, wanted)
 
 
-def test_every_view_of_three_models_fits_a_telephone(
-    views: Callable[..., Any], checkpoint: Callable[[str], Path]
-) -> None:
-    models = ",".join(str(checkpoint(name)) for name in ("bert", "roberta", "gpt2"))
-    for page, page_view in views("compare", models=models, pair="She walked home."):
-        page.set_viewport_size({"width": 400, "height": 800})
-        measure(page)
-        expect(page.get_by_text("This page's link restores")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page_view
-        page.set_viewport_size({"width": 1280, "height": 720})
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_chosen_models_can_be_read(
-    scheme: str, visit: Callable[..., Any], app_url: str, checkpoint: Callable[[str], Path]
-) -> None:
-    models = str(checkpoint("bert")), str(checkpoint("roberta"))
-    window = visit(color_scheme=scheme)
-    page: Page = window.open(address(app_url, models, view="tokens"))
+def test_the_chosen_models_can_be_read(visit: StartVisit, app_url: str, checkpoint: Checkpoint) -> None:
+    window = visit()
+    page: Page = window.open(address(app_url, (str(checkpoint("bert")), str(checkpoint("roberta"))), view="tokens"))
     chip = page.locator(".stMultiSelect [data-tag]").first
     expect(chip).to_be_visible()
-    window.wait_until_idle()  # the first run of a page may not know the theme yet
-    chip.evaluate("chip => Promise.all(chip.getAnimations({ subtree: true }).map((change) => change.finished))")
-    colours = [
-        chip.locator("[title]").evaluate("element => getComputedStyle(element).color"),
-        chip.evaluate("element => getComputedStyle(element).backgroundColor"),
-    ]
-    low, high = sorted(_luminance([int(part) for part in re.findall(r"\d+", colour)[:3]]) for colour in colours)
-    assert (high + 0.05) / (low + 0.05) >= 4.5  # WCAG 2, level AA
-
-
-def _luminance(rgb: list[int]) -> float:
-    parts = [part / 255 for part in rgb]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        wait_for(page, COLOURED, scheme)
+        colours = (
+            chip.locator("[title]").evaluate("element => getComputedStyle(element).color"),
+            chip.evaluate("element => getComputedStyle(element).backgroundColor"),
+        )
+        parts = [[int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours]
+        assert contrast(*("#{:02x}{:02x}{:02x}".format(*rgb) for rgb in parts)) >= 4.5, scheme  # WCAG 2, level AA

@@ -2,12 +2,11 @@
 against what the engine says of the same sentences."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from browser.test_attention_page import expect_head
 from journeys import choose, expect_view, open_view, step
+from on_screen import StartVisit
 from playwright.sync_api import Page, expect
 
 from analysis.corpus.reading import read_corpus
@@ -21,7 +20,7 @@ OBJECTS = Relation("obj", "down")
 
 
 def test_the_head_of_objects_is_found_opened_and_switched_off(
-    visit: Callable[..., Any], app_url: str, engine: Engine, tmp_path: Path
+    visit: StartVisit, app_url: str, engine: Engine, tmp_path: Path
 ) -> None:
     treebank = tmp_path / "own.conllu"
     treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
@@ -88,7 +87,7 @@ CYCLE = "".join(
 
 
 def test_a_treebank_is_uploaded_and_a_pronoun_opened_on_attention(
-    visit: Callable[..., Any], app_url: str, tmp_path: Path
+    visit: StartVisit, app_url: str, tmp_path: Path
 ) -> None:
     treebank, broken = tmp_path / "own.conllu", tmp_path / "broken.conllu"
     text = template_conllu(40)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from on_screen import StartVisit
 from playwright.sync_api import expect
 
 from viz.example_sentences import SOURCE, ExampleSentence, payload
@@ -61,7 +62,7 @@ def test_a_text_too_long_for_an_address_is_opened_by_a_click(mounted: Callable[.
     assert page.evaluate("reports") == [["open", [0, 0]]]
 
 
-def test_a_sentence_opens_in_this_visit_and_back_leads_to_the_list(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_sentence_opens_in_this_visit_and_back_leads_to_the_list(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/corpus?view=search&model=embedded/tinybert&from=NOUN&to_is=upos&to=DET")
     row = page.locator(".examples .row").nth(1)

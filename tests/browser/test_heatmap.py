@@ -75,11 +75,15 @@ def scale_at(scale: list[tuple[float, str]], places: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_cells_colour_is_that_of_the_root_of_its_weight(open_page: Open, dark: bool) -> None:
+def test_cells_and_bar_have_the_colour_of_the_root_of_a_weight(open_page: Open, dark: bool) -> None:
     page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS), dark=dark)
     np.testing.assert_allclose(colours(page, 4, 4), scale_at(sequential(dark), np.sqrt(WEIGHTS)), atol=3)
     background = [int(theme(dark).background[i : i + 2], 16) for i in (1, 3, 5)]
-    assert pixels(page)[-1, -1].tolist() == background
+    at, picture = layout(page), pixels(page)
+    assert picture[-1, -1].tolist() == background
+    places = np.array([0.0, 0.25, 0.5, 0.75, 0.99])
+    bar = picture[int(at["bottom"]) + 15, (at["left"] + 180 * places).astype(int)]
+    np.testing.assert_allclose(bar, scale_at(sequential(dark), places), atol=6)
 
 
 def test_stretched_colours_end_at_the_largest_weight(open_page: Open) -> None:
@@ -95,15 +99,7 @@ def test_a_difference_has_the_colour_of_its_root_on_either_side(open_page: Open,
     np.testing.assert_allclose(colours(page, 4, 4), scale_at(diverging(dark), places), atol=3)
 
 
-def test_the_bar_shows_the_scale(open_page: Open) -> None:
-    page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS))
-    at, picture = layout(page), pixels(page)
-    places = np.array([0.0, 0.25, 0.5, 0.75, 0.99])
-    bar = picture[int(at["bottom"]) + 15, (at["left"] + 180 * places).astype(int)]
-    np.testing.assert_allclose(bar, scale_at(sequential(False), places), atol=6)
-
-
-def test_pointing_at_a_cell_says_its_tokens_whole_and_its_weight(open_page: Open) -> None:
+def test_pointing_at_a_cell_says_its_tokens_whole_and_its_weight_and_leaving_takes_it_away(open_page: Open) -> None:
     page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS))
     at = layout(page)
     reading = page.get_by_role("status")
@@ -114,6 +110,15 @@ def test_pointing_at_a_cell_says_its_tokens_whole_and_its_weight(open_page: Open
     page.mouse.move(2, 2)
     expect(reading).to_be_hidden()
     expect(page.locator(".cell")).to_be_hidden()
+
+    page.locator("canvas").hover(position={"x": 200, "y": 150})
+    page.locator("canvas").focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowRight")
+    page.mouse.move(1, 1)
+    page.mouse.move(2, 2)
+    expect(reading.locator("span").nth(2)).to_have_text("weight 1.0000")  # what a key reads stays
+    expect(reading).to_be_visible()
 
 
 def test_a_difference_says_all_three_numbers(open_page: Open) -> None:
@@ -192,23 +197,6 @@ def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight
     expect(page.get_by_role("status")).to_be_hidden()
     run(heatmap(WEIGHTS, TOKENS, TOKENS))
     assert (pixels(page) == before).all()
-
-
-def test_a_pointer_that_leaves_takes_away_what_it_read_and_not_what_a_key_reads(open_page: Open) -> None:
-    page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS))
-    status = page.get_by_role("status")
-    page.locator("canvas").hover(position={"x": 200, "y": 150})
-    expect(status).to_be_visible()
-    page.mouse.move(1, 1)
-    expect(status).to_be_hidden()
-    page.locator("canvas").hover(position={"x": 200, "y": 150})
-    page.locator("canvas").focus()
-    page.keyboard.press("Control+Home")
-    page.keyboard.press("ArrowRight")
-    page.mouse.move(1, 1)
-    page.mouse.move(2, 2)
-    expect(status.locator("span").nth(2)).to_have_text("weight 1.0000")
-    expect(status).to_be_visible()
 
 
 def test_a_run_that_a_newer_one_overtook_does_not_end_the_view(mounted: Callable[..., Any]) -> None:

@@ -1,12 +1,9 @@
 """Home, first sight and glossary in a real browser: a sentence runs and leads on, nothing jumps."""
 
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlparse
 
-import pytest
 from journeys import enter
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 from benchmarks.firstsight import PHONE, REST, WIDE, watch
@@ -25,7 +22,7 @@ def parameters(page: Page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
 
 
-def test_a_sentence_runs_and_a_place_leads_to_its_lesson_with_it(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_sentence_runs_and_a_place_leads_to_its_lesson_with_it(visit: StartVisit, app_url: str) -> None:
     here = visit(height=720)
     page: Page = here.open(app_url)
     page.locator(RUNS).wait_for()
@@ -62,7 +59,7 @@ def test_a_sentence_runs_and_a_place_leads_to_its_lesson_with_it(visit: Callable
     expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT)
 
 
-def test_a_card_is_a_link_as_a_whole(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_card_is_a_link_as_a_whole(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page: Page = here.open(app_url)
     cards = [card.bounding_box() for card in page.locator("[class*='st-key-card-I-']").all()]
@@ -88,7 +85,7 @@ DRAWN = """(dark) => {
 }"""
 
 
-def test_no_page_jumps_when_it_is_opened(visit: Callable[..., Any], app_url: str) -> None:
+def test_no_page_jumps_when_it_is_opened(visit: StartVisit, app_url: str) -> None:
     page: Page = visit().open(app_url)  # a server that has just started loads its model for longer than a page waits
     watch(page)
     jumped = []
@@ -102,7 +99,7 @@ def test_no_page_jumps_when_it_is_opened(visit: Callable[..., Any], app_url: str
     assert not jumped, "\n".join(jumped)
 
 
-def test_light_or_dark_is_chosen_for_all_pages_and_outlives_a_reload(visit: Callable[..., Any], app_url: str) -> None:
+def test_light_or_dark_is_chosen_for_all_pages_and_outlives_a_reload(visit: StartVisit, app_url: str) -> None:
     here = visit(color_scheme="light")
     page = here.open(f"{app_url}/masked_words")
     wait_for(page, DRAWN, False)
@@ -120,7 +117,7 @@ def test_light_or_dark_is_chosen_for_all_pages_and_outlives_a_reload(visit: Call
 
 
 def test_on_a_phone_the_menu_closes_after_a_choice_and_the_next_visit_opens_without_it(
-    visit: Callable[..., Any], app_url: str
+    visit: StartVisit, app_url: str
 ) -> None:
     here = visit(*PHONE)
     page = here.open(f"{app_url}/attention")
@@ -137,7 +134,7 @@ def test_on_a_phone_the_menu_closes_after_a_choice_and_the_next_visit_opens_with
     expect(menu).not_to_be_in_viewport()
 
 
-def test_a_dotted_word_says_what_it_means_and_opens_the_glossary(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_dotted_word_says_what_it_means_and_opens_the_glossary(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page: Page = here.open(f"{app_url}/learn?lesson=head")
     word = page.locator(".term", has_text="query").first
@@ -154,15 +151,17 @@ def test_a_dotted_word_says_what_it_means_and_opens_the_glossary(visit: Callable
     glossary.close()
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_the_model_box_shows_its_choice_whole(width: int, visit: Callable[..., Any], app_url: str) -> None:
+def test_the_model_box_shows_its_choice_whole(visit: StartVisit, app_url: str) -> None:
     longest = max(registry.MODELS, key=lambda model: len(in_the_box(model)) * (registry.MODELS[model].hub_id is None))
-    here = visit(width)
+    here = visit()
     page: Page = here.open(f"{app_url}/attention?model={longest}")
     box = page.locator(".st-key-model [data-baseweb='select'] input, .st-key-model input").first
     expect(box).to_have_value(in_the_box(longest))
-    visible, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
-    assert needed <= visible
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        here.wait_until_idle()
+        visible, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
+        assert needed <= visible, width
     box.click()
     item = page.get_by_role("option", name=in_the_box(longest))
     size = item.locator("[data-item-hl]").evaluate("(item) => getComputedStyle(item, '::after').content")

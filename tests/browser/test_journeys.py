@@ -3,13 +3,11 @@ visitor should see then, its numbers held against the engine's, and back through
 """
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from browser.test_attention_page import expect_head, expect_weight, open_in_grid
+from browser.test_attention_page import expect_head, expect_weight, open_in_grid, picture
 from journeys import cell, enter, expect_number, expect_view, go_to, open_view, step
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 from model_zoo import Engine
@@ -17,7 +15,7 @@ from model_zoo import Engine
 BERT = "embedded/bert"
 
 
-def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+def test_who_looks_from_it_to_cat(visit: StartVisit, app_url: str, engine: Engine) -> None:
     text, other = "The cat sat on the mat because it was tired.", "The cat sat on the mat because it was soft."
     run = engine.attend(BERT, text)
     tokens = run.encoding.tokens
@@ -48,8 +46,11 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
         expect_view(page, "All heads")
         expect_weight(page, pronoun + 1, pronoun, run.head(0, 2)[pronoun, pronoun - 1])
     with step(here):
-        open_in_grid(here, 2, 4)
+        before = picture(page)
+        open_in_grid(here, 2, 4, at=(0.05, 0.95))  # near a corner of the cell
         expect_weight(page, pronoun + 1, cat + 1, from_it_to_cat[1, 3])
+        assert picture(page) != before
+        wait_for(page, "location.search.includes('layer=2') && location.search.includes('head=4')")
     with step(here):
         page.get_by_text("Filters", exact=True).click()
         page.get_by_text("Hide special tokens").click()

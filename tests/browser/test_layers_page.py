@@ -1,9 +1,8 @@
 """The page "Layers" in a real browser: run, watch, stop, look at the plane, share a link."""
 
-from collections.abc import Callable
 from typing import Any
 
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 SMALL = "model=embedded/tinybert&tasks=word_content&sentences=60"  # of two layers
@@ -42,7 +41,7 @@ def cells(page: Page) -> list[str]:
     return labels
 
 
-def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_run_shows_what_is_done_and_can_be_stopped(visit: StartVisit, app_url: str) -> None:
     here = visit(height=1400)
     page = run_it(here, f"{app_url}/layers?tasks=word_content&sentences=20")
     before = cells(page)
@@ -68,7 +67,7 @@ def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], 
     assert cells(page) == before
 
 
-def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., Any], app_url: str) -> None:
+def test_the_slider_of_the_plane_goes_through_the_layers(visit: StartVisit, app_url: str) -> None:
     here = visit(height=1600)
     page = run_it(here, f"{app_url}/layers?{SMALL}&view=plane")
     plot = "document.querySelector('.js-plotly-plot')"
@@ -88,7 +87,7 @@ def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., An
     wait_for(page, f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
 
 
-def test_a_link_repeats_the_run_in_a_fresh_browser(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_link_repeats_the_run_in_a_fresh_browser(visit: StartVisit, app_url: str) -> None:
     here = visit()
     first = run_it(here, f"{app_url}/layers?{SMALL}&seed=4")
     again = run_it(visit(), first.url)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 from journeys import step
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
 from benchmarks import steps
@@ -92,7 +92,7 @@ def answer(here: Any, lesson: str, place: int) -> str:
 
 
 @pytest.mark.usefixtures("app")
-def test_a_whole_lesson_by_keyboard_alone(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_whole_lesson_by_keyboard_alone(visit: StartVisit, app_url: str) -> None:
     lesson = LESSONS[NAME]
     here = visit(height=720)
     page: Page = here.open(f"{app_url}/learn")
@@ -121,9 +121,7 @@ def test_a_whole_lesson_by_keyboard_alone(visit: Callable[..., Any], app_url: st
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("width", [1280, 360])
-def test_a_guess_is_drawn_in_one_stroke_compared_and_drawn_again(
-    width: int, visit: Callable[..., Any], app_url: str
-) -> None:
+def test_a_guess_is_drawn_in_one_stroke_compared_and_drawn_again(width: int, visit: StartVisit, app_url: str) -> None:
     place, question = next(
         (place, question)
         for place, question in enumerate((make(case_of(NAME)).ask() for make in LESSONS[NAME].steps), start=1)
@@ -165,7 +163,7 @@ def test_a_guess_is_drawn_in_one_stroke_compared_and_drawn_again(
     expect(page.get_by_role("slider").nth(n - 1)).to_have_attribute("aria-valuenow", str(drawn[-1]))
 
 
-def test_answers_outlast_the_visit_until_they_are_forgotten(visit: Callable[..., Any], app_url: str) -> None:
+def test_answers_outlast_the_visit_until_they_are_forgotten(visit: StartVisit, app_url: str) -> None:
     text = "A dog saw it and barked."
     here = visit()
     page: Page = here.open(f"{app_url}/learn?lesson={NAME}&step=2&text={text}")
@@ -195,7 +193,7 @@ def test_answers_outlast_the_visit_until_they_are_forgotten(visit: Callable[...,
     expect(page.locator(".st-key-go-on")).to_have_count(0)
 
 
-def test_what_lies_in_the_browser_is_not_trusted(visit: Callable[..., Any], app_url: str) -> None:
+def test_what_lies_in_the_browser_is_not_trusted(visit: StartVisit, app_url: str) -> None:
     here = visit()
     page: Page = here.open(app_url)
     nasty = json.dumps({"answers": f"{NAME}.1.1,<b>,nothing.1.1", "lesson": "<b>", "step": -1, "text": ["x"]})
@@ -206,7 +204,7 @@ def test_what_lies_in_the_browser_is_not_trusted(visit: Callable[..., Any], app_
 
 
 @pytest.mark.usefixtures("app")
-def test_question_and_way_on_are_on_the_screen_at_one_place(visit: Callable[..., Any], app_url: str) -> None:
+def test_question_and_way_on_are_on_the_screen_at_one_place(visit: StartVisit, app_url: str) -> None:
     """One step of each layout; ``python -m benchmarks.steps`` looks at all of them."""
     here = visit(*steps.SIZES[0])
     for name, place in (("pieces", 1), ("head", 1), ("head", 3), ("head", 6), ("following", 2)):
@@ -225,7 +223,7 @@ def test_question_and_way_on_are_on_the_screen_at_one_place(visit: Callable[...,
                     expect(page.get_by_text("Why?")).to_be_visible()
 
 
-def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., Any], app_url: str) -> None:
+def test_slides_fill_the_screen_and_keys_go_through_them(visit: StartVisit, app_url: str) -> None:
     here = visit(1280, 720)
     page: Page = here.open(f"{app_url}/learn?lesson={NAME}")
     with step(here):

@@ -78,8 +78,10 @@ def query_lines(index: int, heads: tuple[int, ...] = (0, 1, 2)) -> int:
 OVERVIEW = int((maps() >= FAINTEST).sum())
 
 
-def test_hover_shows_one_tokens_lines_only(open_page: Open) -> None:
+def test_hover_shows_one_tokens_lines_only_a_click_locks_them_and_tokens_stay_text(open_page: Open) -> None:
     page = open_page(payload(maps()))
+    assert page.locator(".query .token").all_text_contents() == TOKENS
+    assert page.locator("img").count() == 0
     assert OVERVIEW == 6 + 6 + 30  # the faint column is not drawn
     expect_lines(page, OVERVIEW)
     token(page, "query", 2).hover()
@@ -90,9 +92,6 @@ def test_hover_shows_one_tokens_lines_only(open_page: Open) -> None:
     page.mouse.move(1, 1)
     expect_lines(page, OVERVIEW)
 
-
-def test_click_locks_and_click_again_unlocks(open_page: Open) -> None:
-    page = open_page(payload(maps()))
     token(page, "query", 3).click()
     expect(token(page, "query", 3)).to_have_attribute("aria-pressed", "true")
     token(page, "key", 0).hover()  # looking around does not move the lock
@@ -193,6 +192,9 @@ def test_legend_switches_heads(open_page: Open) -> None:
     heads.nth(0).click()
     expect_lines(page, 0)
     expect(page.locator(".status")).to_have_text("All heads are off. Switch one on above.")
+    drawing = Drawing(save(page, "svg"))
+    assert drawing.lines() == drawing.legend == []
+    assert "[SEP]" in drawing.texts
 
 
 @pytest.mark.parametrize(("dark", "rgb"), [(False, [255, 0, 0]), (True, [255, 128, 128])])
@@ -223,12 +225,6 @@ def test_fits_a_phone(open_page: Open, n_tokens: int) -> None:
     gap = page.locator(".gap").bounding_box()
     assert gap["width"] >= 72
     assert token(page, "query", 4).get_attribute("title") == payload(weights)["queries"][4]
-
-
-def test_tokens_stay_text(open_page: Open) -> None:
-    page = open_page(payload(maps()))
-    assert page.locator(".query .token").all_text_contents() == TOKENS
-    assert page.locator("img").count() == 0
 
 
 def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(mounted: Callable[..., Any]) -> None:
@@ -269,7 +265,7 @@ def save(page: Page, kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_svg_holds_the_overview_light_on_any_page(open_page: Open, dark: bool) -> None:
+def test_svg_holds_the_overview_and_the_texts_light_on_any_page(open_page: Open, dark: bool) -> None:
     colours = COLOURS
     drawing = Drawing(save(open_page(payload(maps()), dark=dark), "svg"))
     lines = drawing.lines()
@@ -288,10 +284,6 @@ def test_svg_holds_the_overview_light_on_any_page(open_page: Open, dark: bool) -
     columns = {(x1, x2) for _, _, (x1, _, x2, _) in lines}
     assert len(columns) == 1
     assert next(x2 - x1 for x1, x2 in columns) >= 100
-
-
-def test_svg_holds_the_texts(open_page: Open) -> None:
-    drawing = Drawing(save(open_page(payload(maps())), "svg"))
     assert [text for text in drawing.texts if text in TOKENS] == 2 * TOKENS  # each column from top to bottom
     assert {"Heads", "Head 1", "Head 2", "Head 3", "Query", "Key"} <= set(drawing.texts)
     assert f"{OVERVIEW} of 108 lines, 0.01 and more." in drawing.texts
@@ -323,13 +315,6 @@ def test_svg_of_characters_that_xml_cannot_hold(open_page: Open) -> None:
     (cut,) = {text for text in drawing.texts if text and text.startswith("xxx")}
     assert cut.endswith("x…")
     assert 20 < len(cut) < 80
-
-
-def test_all_heads_off_saves_the_tokens_alone(open_page: Open) -> None:
-    drawing = Drawing(save(open_page(payload(maps(), off=[0, 1, 2])), "svg"))
-    assert drawing.lines() == []
-    assert drawing.legend == []
-    assert "[SEP]" in drawing.texts
 
 
 def test_pictures_of_long_texts_are_bounded(open_page: Open) -> None:

@@ -2,12 +2,12 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from journeys import enter
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from over_http import PlainServer
 from playwright.sync_api import Page, expect
 
@@ -41,8 +41,8 @@ def lost_for_seconds(here: Any, page: Page, network: CuttingProxy) -> None:
     here.wait_until_idle()
 
 
-def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_saved(
-    visit: Callable[..., Any], network: CuttingProxy
+def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_saved_and_opened(
+    visit: StartVisit, network: CuttingProxy
 ) -> None:
     here = visit()
     page = here.open(f"{network.url}/{LONG}")
@@ -63,14 +63,6 @@ def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_sa
     with zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes())) as archive:
         assert any(name.endswith("model.safetensors") for name in archive.namelist())
 
-
-def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_afterwards(
-    visit: Callable[..., Any], network: CuttingProxy
-) -> None:
-    here = visit()
-    page = here.open(f"{network.url}/train?model=embedded/tinybert&learns=head&epochs=1&examples=40&set=sentiment")
-    page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.get_by_role("link", name="Save the model (zip)")).to_be_visible()
     lost_for_seconds(here, page, network)
     page.get_by_role("link", name="Open on Attention").click()
     wait_for(page, "location.pathname.endsWith('/attention')")
@@ -79,9 +71,7 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     expect(page.get_by_text("trained in another session")).to_have_count(0)
 
 
-def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
-    visit: Callable[..., Any], network: CuttingProxy
-) -> None:
+def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(visit: StartVisit, network: CuttingProxy) -> None:
     here = visit()
     page = here.open(f"{network.url}/attention")
     banner = page.locator("#lost")
@@ -115,7 +105,7 @@ def elsewhere(engine: Engine) -> Iterator[PlainServer]:
     server.stop()
 
 
-def test_a_page_outlives_what_holds_its_models(visit: Callable[..., Any], elsewhere: PlainServer) -> None:
+def test_a_page_outlives_what_holds_its_models(visit: StartVisit, elsewhere: PlainServer) -> None:
     environment = {"INSIDE_BERT_ENGINE": elsewhere.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
     with app("app.py", environment=environment) as (url, _process):
         seat = visit()

@@ -1,86 +1,69 @@
 """Masked words and next sentence in a real browser: a bar fills a mask, history, a list that is stopped."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
-import pytest
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 
-from benchmarks.positions import MARKS, measure
+from benchmarks.positions import PageView, measure
 from model_zoo import Engine
 
 TEXT = "The keys to the cabinet are on the table."
 
 
-def test_a_click_on_a_bar_fills_the_mask(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
-    third = engine.fill_mask("embedded/bert", TEXT, 10, masked=[9])[0].best[2]
+def test_a_word_is_masked_by_keyboard_and_a_click_on_a_bar_fills_it(
+    visit: StartVisit, app_url: str, engine: Engine
+) -> None:
+    third = engine.fill_mask("embedded/bert", TEXT, 10, masked=[2])[0].best[2]
     window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=10")
+    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=")
+    page.get_by_role("button", name="keys", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("paragraph").filter(has_text="original “keys”")).to_be_visible()
     bar = page.locator(".js-plotly-plot .barlayer .point path").nth(2)
-    filled = TEXT.replace("table", third.token)
+    filled = TEXT.replace("keys", third.token)
     window.until(
         lambda: bar.click(force=True),
         lambda patience: expect(page.get_by_label("Text", exact=True)).to_have_value(filled, timeout=patience),
     )
 
 
-def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -> None:
+def test_bars_strip_and_links_are_whole_on_a_projector(visit: StartVisit, app_url: str) -> None:
+    """With a text of 16 tokens and a replacement; ``test_positions`` looks at all views without one."""
+    window = visit(1280, 720)
+    page: Page = window.open(app_url + PageView("masked_words", "predictions").address(masks="9", replacement="young"))
+    measure(page)
+    bars, strip = page.locator(".js-plotly-plot").bounding_box(), page.locator(".st-key-word_strip")
+    assert bars["y"] + bars["height"] <= 720
+    assert strip.evaluate("strip => strip.scrollHeight <= strip.clientHeight")
+    assert strip.bounding_box()["y"] + strip.bounding_box()["height"] <= bars["y"]
+    window.open(app_url + PageView("masked_words", "attention").address(masks="9"))
+    measure(page)
+    links = page.get_by_test_id("stPageLink-NavLink").filter(has_text="layer ")
+    assert links.count() == 8
+    assert links.evaluate_all("every => every.every(one => one.scrollWidth <= one.clientWidth)")
+    assert links.first.inner_text().rstrip().endswith("%")
+
+
+def test_ranks_have_most_of_a_narrow_column_and_their_legend_fits(visit: StartVisit, app_url: str) -> None:
     window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=")
-    page.get_by_role("button", name="keys", exact=True).focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("paragraph").filter(has_text="original “keys”")).to_be_visible()
-
-
-def test_every_view_shows_its_picture_first_and_cuts_nothing(views: Callable[..., Any]) -> None:
-    """A text of 16 tokens: where the first picture begins, that nothing reaches over the edge or is cut, and that the
-    strip and ten predictions are on the first screen of a projector.
-    """
-    for page, page_view in views("masked_words", masks="9", replacement="young"):
-        for (width, height), begins in MARKS.items():
-            page.set_viewport_size({"width": width, "height": height})
-            measure(page)
-            here = f"{page_view.view} at {width}x{height}"
-            expect(page.get_by_text("This page's link restores")).to_be_visible()
-            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), here
-            if page_view.view == "pairs":  # its picture is made when asked for
-                continue
-            picture = page.locator(".js-plotly-plot .main-svg, .token-line .item").first.bounding_box()
-            assert 0 < picture["y"] <= begins, here
-            if page_view.view == "predictions" and width == 1280:
-                bars, strip = page.locator(".js-plotly-plot").bounding_box(), page.locator(".st-key-word_strip")
-                assert bars["y"] + bars["height"] <= height
-                assert strip.evaluate("strip => strip.scrollHeight <= strip.clientHeight")
-                assert strip.bounding_box()["y"] + strip.bounding_box()["height"] <= picture["y"]
-            if page_view.view == "attention":
-                links = page.get_by_test_id("stPageLink-NavLink").filter(has_text="layer ")
-                assert links.count() == 8
-                assert links.evaluate_all("every => every.every(one => one.scrollWidth <= one.clientWidth)")
-                assert links.first.inner_text().rstrip().endswith("%")
-        page.set_viewport_size({"width": 1280, "height": 720})
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-def test_ranks_have_most_of_a_narrow_column_and_their_legend_fits(
-    width: int, visit: Callable[..., Any], app_url: str
-) -> None:
-    window = visit(width=width)
     text = "The telecommunications company was sold."
     page: Page = window.open(f"{app_url}/masked_words?text={text}&masks=3&view=layers")
     figure = page.locator(".st-key-lens-ranks .js-plotly-plot")
     legend = figure.locator(".annotation-text")
     expect(legend).to_have_count(4)
-    outer, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
-    assert plot["width"] > 0.75 * outer["width"]
-    for entry in (legend.nth(place).bounding_box() for place in range(4)):
-        assert outer["x"] <= entry["x"]
-        assert entry["x"] + entry["width"] <= outer["x"] + outer["width"]
-        assert entry["y"] + entry["height"] <= plot["y"]
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        measure(page)
+        outer, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
+        assert plot["width"] > 0.75 * outer["width"]
+        for entry in (legend.nth(place).bounding_box() for place in range(4)):
+            assert outer["x"] <= entry["x"]
+            assert entry["x"] + entry["width"] <= outer["x"] + outer["width"]
+            assert entry["y"] + entry["height"] <= plot["y"]
 
 
-def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: Callable[..., Any], app_url: str) -> None:
+def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: StartVisit, app_url: str) -> None:
     window = visit()
     text = "<img src=x onerror=alert(1)> is <b>bold</b>."
     page: Page = window.open(f"{app_url}/masked_words?text={text}&masks=&view=surprise")
@@ -90,7 +73,7 @@ def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: Cal
     assert page.locator(".token-line img, .token-line b").count() == 0
 
 
-def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any], app_url: str) -> None:
+def test_back_and_forward_bring_text_and_masks_together(visit: StartVisit, app_url: str) -> None:
     """The mask stands at the same place in both sentences; it does not move along as when a sentence is edited."""
     window = visit()
     page: Page = window.open(f"{app_url}/masked_words")
@@ -116,7 +99,7 @@ def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any
 A, B = "She opened the window.", "Cold air came into the room."
 
 
-def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: StartVisit, app_url: str) -> None:
     window = visit()
     page: Page = window.open(f"{app_url}/next_sentence?view=many pairs")
     rows = "".join(f'"{A * 8} {i}","{B * 8}"\n' for i in range(600))
@@ -142,7 +125,7 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     assert 1 < len(lines) < 601
 
 
-def test_the_link_opens_the_head_with_its_part_of_attention(visit: Callable[..., Any], app_url: str) -> None:
+def test_the_link_opens_the_head_with_its_part_of_attention(visit: StartVisit, app_url: str) -> None:
     window = visit()
     page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&view=attention")
     page.get_by_test_id("stPageLink").first.locator("a").click()

@@ -7,13 +7,13 @@ import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pymupdf
 import pytest
+from on_screen import StartVisit
 from PIL import Image
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader
@@ -38,7 +38,7 @@ PLACES = {
 }
 
 
-def opened(visit: Callable[..., Any], url: str) -> Any:
+def opened(visit: StartVisit, url: str) -> Any:
     """A visit to the page at an address, in the dark, with its box "Save" open."""
     here = visit(height=900, color_scheme="dark")
     page: Page = here.open(url)
@@ -100,7 +100,7 @@ def unlike(picture: np.ndarray, other: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callable[..., Any], app_url: str) -> None:
+def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: StartVisit, app_url: str) -> None:
     where, pictures = PLACES[place]
     page = opened(visit, f"{app_url}/{where}").page
     for row, name in enumerate(pictures):
@@ -150,7 +150,7 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
             assert "/FontFile2" in descendant["/FontDescriptor"].get_object()
 
 
-def test_width_type_and_outlines_are_chosen_in_the_box(visit: Callable[..., Any], app_url: str) -> None:
+def test_width_type_and_outlines_are_chosen_in_the_box(visit: StartVisit, app_url: str) -> None:
     here = opened(visit, f"{app_url}/attention?layer=2&head=4&text=The+cat+sat+on+the+mat.")
     page: Page = here.page
     page.get_by_role("radio", name="One column (85 mm)").click()

@@ -2,9 +2,9 @@
 Markdown has already made text.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
+from on_screen import StartVisit
 from playwright.sync_api import expect
 
 from benchmarks.server import ROOT, app
@@ -30,7 +30,7 @@ st.markdown("The end")
 """
 
 
-def test_what_is_typed_is_shown_and_copied_as_it_is(visit: Callable[..., object], tmp_path: Path) -> None:
+def test_what_is_typed_is_shown_and_copied_as_it_is(visit: StartVisit, tmp_path: Path) -> None:
     script = tmp_path / "typed.py"
     script.write_text(SCRIPT, encoding="utf-8")
     page = visit().page  # type: ignore[attr-defined]

@@ -2,12 +2,12 @@
 
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from on_screen import wait_for
+from on_screen import StartVisit, wait_for
 from playwright.sync_api import Page, expect
 from published_files import FILES
 from transformers import AutoModelForSequenceClassification
@@ -29,9 +29,7 @@ def try_it(here: Any, page: Page) -> str:
     return answer.inner_text()
 
 
-def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
-    visit: Callable[..., Any], app_url: str, tmp_path: Path
-) -> None:
+def test_a_head_is_trained_tried_opened_saved_and_loaded_back(visit: StartVisit, app_url: str, tmp_path: Path) -> None:
     here = visit(height=1000)
     page = here.open(f"{app_url}/train?model=embedded/tinybert&epochs=3&set=inference")
     data = page.get_by_role("combobox", name="Data")
@@ -124,7 +122,7 @@ def choose(here: Any, columns: Mapping[str, str]) -> None:
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_file_is_uploaded_and_trained_on(
-    name: str, visit: Callable[..., Any], app_url: str, tmp_path: Path
+    name: str, visit: StartVisit, app_url: str, tmp_path: Path
 ) -> None:
     file = FILES[name]
     path = tmp_path / Path(name).name
@@ -140,9 +138,7 @@ def test_a_published_file_is_uploaded_and_trained_on(
     expect(page.get_by_role("button", name="Save as a folder")).to_be_visible()
 
 
-def test_a_treebank_with_contractions_is_uploaded_and_measured(
-    visit: Callable[..., Any], app_url: str, tmp_path: Path
-) -> None:
+def test_a_treebank_with_contractions_is_uploaded_and_measured(visit: StartVisit, app_url: str, tmp_path: Path) -> None:
     file = FILES["en_mill-ud-train.conllu"]
     path = tmp_path / file.name
     path.write_bytes(file.data)

@@ -1,11 +1,10 @@
 """A walk of a fixed seed in a real browser: what ``tests/walks`` does by the thousand without one."""
 
 import random
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from on_screen import IDLE, wait_for
+from on_screen import IDLE, StartVisit, wait_for
 from patience import until
 from playwright.sync_api import Page
 from walks.walk import STEPS
@@ -136,7 +135,7 @@ class Walker:
         return (address.path, *(query.get(name, [""])[0] for name in STEPS))
 
 
-def test_nothing_goes_wrong_on_the_way(visit: Callable[..., Any], app_url: str) -> None:
+def test_nothing_goes_wrong_on_the_way(visit: StartVisit, app_url: str) -> None:
     walker = Walker(visit(height=1600), app_url, seed=1)
     for _ in range(N_STEPS):
         walker.take()

@@ -3,37 +3,13 @@
 import json
 import math
 from functools import cache
+from pathlib import Path
 
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-SENTENCES = (
-    "The cat sat on the mat because it was tired of the long day.",
-    "It was late, and the children were walking home with the dog.",
-    "She did not open the door, so he could not come into the house.",
-    "The old keys to the cabinet are on the kitchen table.",
-    "A man in a dark coat asked the woman where the station was.",
-    "My sister plays the piano and sings in the evening.",
-    "Jack Black quickly fixed five boxes of zinc for Ms. Vogel in Quebec!",
-    "We were waiting for the train when the rain started again.",
-    "Who wrote this letter, and why did you not answer it?",
-    "The river is wide here, but the water is not deep.",
-    "He drank a cup of hot coffee in a small café near the bridge.",
-    "They said that the meeting would start at 10:30 on Monday.",
-    "Unhappy people are working in the unlikely building.",
-    "The teacher explained the question, and the students answered it.",
-    "New York and London are larger than Zürich, Kiev or Oslo.",
-    "Birds fly south in the winter and return in the spring.",
-    "If it rains tomorrow, we will stay at home and read.",
-    "The bank raised its rates; prices fell by 2.5% in 1987 and 46 more.",
-    "Every morning the baker walks along the river to the market.",
-    "I think that you are right, said the doctor to the lawyer.",
-    "An apple, an orange and 3 pears were lying under the tree.",
-    "Nobody knew the answer to the first question of the test.",
-    "The mat was on the floor, and the cat was sleeping on it.",
-    "George Harris, Emma Tully, Xavier Ruiz, Dan Young, Paul West.",
-)
+SENTENCES = tuple((Path(__file__).parent / "sentences.txt").read_text(encoding="utf-8").splitlines())
 
 
 def _modernbert_tokenizer() -> PreTrainedTokenizerBase:

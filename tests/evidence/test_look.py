@@ -2,15 +2,14 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 import corpora
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from analysis.corpus.looks import Looks, strongest_word
 from analysis.corpus.pattern import Kind, Pattern
@@ -172,9 +171,7 @@ def test_spans_are_those_of_the_words_and_of_the_tokens(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "roberta", "deberta"])
-def test_families_whose_tokens_hold_spaces_or_look_back_only(
-    engine: Engine, checkpoint: Callable[[str], Path], name: str
-) -> None:
+def test_families_whose_tokens_hold_spaces_or_look_back_only(engine: Engine, checkpoint: Checkpoint, name: str) -> None:
     folder = str(checkpoint(name))
     sentences = corpus()
     check(engine, folder, CAT, Pattern("word", ("sat", "it")), sentences)

@@ -1,11 +1,10 @@
 """Attention from pronouns: against attention summed word by word, in every kind of model; what cannot be placed."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from analysis.corpus.coreference import PronounAttention, built_in, read_pairs, right
 from analysis.corpus.sentences import Sentence
@@ -39,9 +38,7 @@ def _by_hand(engine: Engine, model: str, sentence: Sentence) -> tuple[np.ndarray
 
 
 @pytest.mark.parametrize("model", [TINY, "embedded/modernbert", "gpt2", "deberta"])
-def test_attention_is_that_of_one_sentence_at_a_time(
-    model: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_attention_is_that_of_one_sentence_at_a_time(model: str, engine: Engine, checkpoint: Checkpoint) -> None:
     name = model if "/" in model else str(checkpoint(model))
     attention = engine.ask(Refer(name, SENTENCES[:6]))
     assert sorted([*attention.numbers, *attention.left_out]) == [known.number for known in SENTENCES[:6]]

@@ -1,12 +1,11 @@
 """Whether heads matter, and pruning, on a model in which by construction a single head writes anything."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH
+from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH, Checkpoint
 from safetensors.numpy import load_file, save_file
 
 from analysis.corpus.sentences import Corpus
@@ -24,7 +23,7 @@ ALIVE = (1, 2)
 
 
 @pytest.fixture(scope="module")
-def one_head(checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+def one_head(checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The tiny BERT in which all heads but one write zeros."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path_factory.mktemp("one head") / "model"))
     weights, size = load_file(folder / "model.safetensors"), WIDTH // N_HEADS

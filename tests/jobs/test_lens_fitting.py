@@ -1,10 +1,8 @@
 """A lens fitted as a job: what a fit repairs and what it cannot, parts and whole, stopped and refused."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from analysis import lens_fit
 from evidence.lens_sentences import LensSentences, lens_sentences
@@ -93,7 +91,7 @@ def test_stopped_it_leaves_nothing_half(engine: Engine) -> None:
     assert job.failure is None
 
 
-def test_what_cannot_be_fitted_says_why(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_what_cannot_be_fitted_says_why(engine: Engine, checkpoint: Checkpoint) -> None:
     for name, why in (("bart", "reads its decoder"), ("xlnet", "cannot fill masks")):
         job = done(LensFitting(engine, str(checkpoint(name))))
         assert job.judged_lens is None
@@ -102,7 +100,7 @@ def test_what_cannot_be_fitted_says_why(engine: Engine, checkpoint: Callable[[st
 
 
 @pytest.mark.usefixtures("few")
-def test_a_causal_model_is_fitted_too(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_causal_model_is_fitted_too(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("gpt2"))
     job = done(LensFitting(engine, model))
     assert job.failure is None

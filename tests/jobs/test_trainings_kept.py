@@ -1,12 +1,13 @@
 """What is kept of trainings, and what happens where a disk is full."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import tuning
+from checkpoints import Checkpoint
 from patience import PATIENCE
 from safetensors import SafetensorError
 
@@ -86,7 +87,7 @@ SAID = "nothing of it could be kept: what it had learned takes "
 
 
 @pytest.fixture
-def training(engine: Engine, checkpoint: Callable[[str], Path]) -> Iterator[Training]:
+def training(engine: Engine, checkpoint: Checkpoint) -> Iterator[Training]:
     """One that has taken a step of many."""
     settings = Settings(epochs=50, batch=4, max_tokens=32)
     job = Training(engine, [Candidate("one", str(checkpoint("bert")), tuning.data(), settings)])

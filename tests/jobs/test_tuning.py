@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import tuning
+from checkpoints import Checkpoint
 from torch.nn import functional
 
 from jobs import Worker
@@ -189,7 +189,7 @@ def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monk
     job.leave()
 
 
-def test_without_its_teacher_a_student_fails_too(engine: Engine, bert: str, checkpoint: Callable[[str], Path]) -> None:
+def test_without_its_teacher_a_student_fails_too(engine: Engine, bert: str, checkpoint: Checkpoint) -> None:
     """And nobody else."""
     candidates = [
         candidate("teacher", str(checkpoint("gpt2"))),

@@ -9,6 +9,7 @@ import cost_view
 import layers_page
 import pytest
 import train_page
+from checkpoints import Checkpoint
 from on_screen import Open, button, drawn
 from patience import PATIENCE
 from run_lines import compiled, compute_what_is_shown
@@ -79,7 +80,7 @@ def test_lines_hold_what_was_chosen(
     name: str,
     query: dict[str, str],
     open_page: Open,
-    checkpoint: Callable[[str], Path],
+    checkpoint: Checkpoint,
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

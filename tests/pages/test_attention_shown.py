@@ -1,6 +1,5 @@
 """The switch "Show" of the page "Attention" in every view, the grid of heads, words that light up: their numbers."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from on_screen import Open, controls, drawn, grids, heatmaps, prose, unpacked
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor, Visitor
 from walks.walk import trouble
 
 from analysis.filters import Filter
@@ -163,7 +162,7 @@ def sent(here: Visitor) -> tuple[object, object]:
     return header["selected"], header["serial"]
 
 
-def test_opened_heads_and_layers_are_shown_and_no_grid_is_sent(visitor: Callable[..., Visitor], engine: Engine) -> None:
+def test_opened_heads_and_layers_are_shown_and_no_grid_is_sent(visitor: OpenVisitor, engine: Engine) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=BARKED)
     before = grid(here).proto.bytes
     for layer, head in ((3, 6), (5, 11), (3, 6)):
@@ -188,7 +187,7 @@ def test_opened_heads_and_layers_are_shown_and_no_grid_is_sent(visitor: Callable
     )
 
 
-def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]) -> None:
+def test_the_frame_stands_where_the_steppers_say(visitor: OpenVisitor) -> None:
     """The browser has moved it since, so the same head is asked for once more."""
     here = visitor("pages/attention/page.py", view="grid", text=BARKED, layer="1", head="1")
     assert sent(here) == ([0, 0], 0)
@@ -205,7 +204,7 @@ def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]
 
 
 @pytest.mark.parametrize(("text", "mentioned"), [(BARKED, False), (LONG, True)])
-def test_blocks_of_tokens_are_told_of(text: str, mentioned: bool, visitor: Callable[..., Visitor]) -> None:
+def test_blocks_of_tokens_are_told_of(text: str, mentioned: bool, visitor: OpenVisitor) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=text)
     captions = [e.value for e in here.elements() if e.type == "caption"]
     assert any("largest weight of a block" in caption for caption in captions) == mentioned

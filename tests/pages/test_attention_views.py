@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -187,7 +186,7 @@ def test_what_a_link_cannot_have_is_said(query: dict[str, str], message: str, op
         assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
 
 
-def test_values_that_a_family_cannot_give(open_page: Open, checkpoint: Callable[[str], Any], tmp_path: Path) -> None:
+def test_values_that_a_family_cannot_give(open_page: Open, checkpoint: Checkpoint, tmp_path: Path) -> None:
     folder = str(varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True))
     for query in ({"show": "value-weighted"}, {"view": "neuron"}, {"view": "combined", "how": "norm"}):
         app = open_page(PAGE, model=folder, text="The cat sat.", **query)
@@ -196,7 +195,7 @@ def test_values_that_a_family_cannot_give(open_page: Open, checkpoint: Callable[
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_ATTENTION if not FAMILIES[name].interface])
-def test_without_the_fused_kernel(name: str, open_page: Open, checkpoint: Callable[[str], Any], engine: Engine) -> None:
+def test_without_the_fused_kernel(name: str, open_page: Open, checkpoint: Checkpoint, engine: Engine) -> None:
     folder = str(checkpoint(name))
     run = engine.attend(folder, TEXT, max_tokens=1024)
     app = open_page(PAGE, model=folder, text=TEXT, show="value-weighted", layer="2", head="3")

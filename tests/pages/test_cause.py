@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 from on_screen import Open, cell_maps, drawn, prose
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
@@ -202,7 +202,7 @@ def test_without_a_mask_it_says_what_to_do(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bart", "squeezebert", "mpnet", "bert_headless", "t5", "embedded/bilstm"])
-def test_every_view_answers_or_says_why_not(name: str, open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_every_view_answers_or_says_why_not(name: str, open_page: Open, checkpoint: Checkpoint) -> None:
     mask = {"bart": "<mask>", "mpnet": "<mask>"}.get(name, "[MASK]")
     text = "The cat sat" if name == "gpt2" else f"The cat {mask} on it."
     model = name if "/" in name else str(checkpoint(name))
@@ -230,9 +230,7 @@ def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) ->
     assert "Only the logit of a token can be written as a sum" in prose(summed)
 
 
-def test_a_class_is_asked_for(
-    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, engine: Engine
-) -> None:
+def test_a_class_is_asked_for(open_page: Open, checkpoint: Checkpoint, tmp_path: Path, engine: Engine) -> None:
     classifier(checkpoint("bert"), tmp_path)
     text, other = "The cat sat on it.", "The dog sat on it."
     p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", foil="c")).answer.probability

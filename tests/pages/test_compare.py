@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import varied
+from checkpoints import Checkpoint, varied
 from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, toggles
 from on_screen import button, drawn, prose
 from patience import PATIENCE
@@ -307,7 +307,7 @@ def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_p
 
 
 def test_layers_are_matched_by_depth_and_said_so(
-    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path], two: tuple[str, str]
+    open_page: Open, engine: Engine, checkpoint: Checkpoint, two: tuple[str, str]
 ) -> None:
     models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
     app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
@@ -372,7 +372,7 @@ def test_layers_are_compared_where_heads_have_no_maps(
     ("measure", "why"), [("ALTI", "part by part"), ("value-weighted", "finished attention maps only")]
 )
 def test_a_model_that_lacks_a_measure(
-    measure: Measure, why: str, two: tuple[str, str], checkpoint: Callable[[str], Path], open_page: Open, tmp_path: Path
+    measure: Measure, why: str, two: tuple[str, str], checkpoint: Checkpoint, open_page: Open, tmp_path: Path
 ) -> None:
     lacking = varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True)
     models = ",".join((two[0], str(lacking), two[1]))

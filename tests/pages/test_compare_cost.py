@@ -3,11 +3,12 @@
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from checkpoints import Checkpoint
 from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, table
 from on_screen import Open, button, prose
 from patience import PATIENCE
@@ -151,7 +152,7 @@ def test_curves_and_table_show_what_was_measured(open_cost: Open, called: Called
 
 
 @pytest.mark.slow
-def test_another_look_measures_nothing(open_cost: Open, called: Called, checkpoint: Callable[[str], Path]) -> None:
+def test_another_look_measures_nothing(open_cost: Open, called: Called, checkpoint: Checkpoint) -> None:
     """A length that was not measured becomes the nearest; other models above are told of."""
     app = measured(open_cost("bert", "roberta", measure="words", length="500"))
     assert not app.warning
@@ -230,7 +231,7 @@ def test_one_fails_and_the_other_is_shown(open_cost: Open, called: Called, monke
 
 
 def test_a_measurement_that_waits_says_how_many_are_ahead(
-    open_cost: Open, engine: Engine, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    open_cost: Open, engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
 

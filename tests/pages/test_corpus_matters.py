@@ -1,13 +1,13 @@
 """The view "Does it matter?" of the page "Corpus": it says what the engine answers, and why something is refused."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 from on_screen import Open, button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
@@ -114,7 +114,7 @@ def test_pairs_and_pruning(open_page: Open) -> None:
     assert f"heads were put in order by {len(cut.choosing)} others" in prose(app)
 
 
-def test_what_cannot_be_tried_is_said(open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_what_cannot_be_tried_is_said(open_page: Open, checkpoint: Checkpoint, tmp_path: Path) -> None:
     classifier(checkpoint("bert"), tmp_path)
     app = open_page(PAGE, view="matters", model=str(tmp_path), layer="1", head="1")
     assert "Which texts this model was tested on is not known here" in prose(app)

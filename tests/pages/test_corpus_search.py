@@ -3,14 +3,13 @@
 import csv
 import json
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from on_screen import Open, button, prose, to_save, unpacked
 from streamlit.testing.v1 import AppTest
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor
 
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.reading import built_in
@@ -176,7 +175,7 @@ def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> N
     assert "From 60 of the" in prose(app)
 
 
-def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: Callable[..., Visitor]) -> None:
+def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: OpenVisitor) -> None:
     here = visitor(PAGE, view="search", model=TINY)
     here.choose(here.tree.get("plotly_chart")[0], {"points": [{"customdata": [1, 2]}]})
     query = dict(here.address.query)

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -18,7 +17,7 @@ from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor
 
 from analysis.corpus.coreference import By, judge
 from analysis.corpus.coreference import built_in as built_in_pronouns
@@ -249,7 +248,7 @@ def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_
     assert "find" not in app.query_params
 
 
-def test_a_click_on_a_point_or_a_row_opens_the_head(visitor: Callable[..., Visitor]) -> None:
+def test_a_click_on_a_point_or_a_row_opens_the_head(visitor: OpenVisitor) -> None:
     for kind, selection, layer, head in (
         ("plotly_chart", {"points": [{"customdata": [1, 2, "0.1", "0.2", "0.3"]}]}, "2", "3"),
         ("dataframe", {"rows": [1], "columns": [], "cells": []}, "1", "2"),

@@ -1,10 +1,10 @@
 """A model on the hub: every page says what its download takes, asks, shows how far it is, and goes on by itself."""
 
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
+from checkpoints import Checkpoint
 from loopback_hub import Hub
 from on_screen import Open, prose
 from patience import PATIENCE
@@ -31,7 +31,7 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def hub(hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Hub:
+def hub(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub that has the tiny BERT as someone/tiny."""
     hub.models[ID] = checkpoint("bert")
     monkeypatch.setattr(sources, "free_disk", lambda: 9_000_000_000)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from architectures import FUNNEL, HYBRID, LED, build
-from nasty import MARKDOWN, NASTY
 from on_screen import Open, controls, drawn, prose
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import NumberInput, Slider
+from tried_texts import MARKDOWN, NASTY
 
 from pages import PAGES
 from ui.page import Page, View

@@ -2,14 +2,13 @@
 
 import base64
 import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from on_screen import Open, controls, drawn, heatmaps, prose, unpacked
 from streamlit.testing.v1 import AppTest
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor
 
 from analysis.effects import lost, recovered
 from analysis.heads import head_table
@@ -325,7 +324,7 @@ def query_of(page: Page, link: LessonLink) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
+def test_one_link_after_the_other(visitor: OpenVisitor) -> None:
     """Followed on the home page by one visitor: none keeps the text or the settings of the one before."""
     here = visitor("pages/home/page.py")
     for page, link in LINKS:
@@ -350,9 +349,7 @@ def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
         ("A larger and a smaller BERT", "He looked at her and shook his head.", "his"),
     ],
 )
-def test_masks_where_questions_lead(
-    title: str, typed: str, clicked: str | None, visitor: Callable[..., Visitor]
-) -> None:
+def test_masks_where_questions_lead(title: str, typed: str, clicked: str | None, visitor: OpenVisitor) -> None:
     """The text is changed as the question says; where that changes the hidden word, it is clicked again."""
     ((page, link),) = [(page, link) for page, link in LINKS if link.title == title]
     here = visitor(page.path, **query_of(page, link))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from checkpoints import TEXT, TEXT_PAIR
 from loopback_hub import Hub
+from on_screen import Open
 from published import Publication
 from streamlit.testing.v1 import AppTest
 
@@ -41,7 +42,7 @@ def test_every_promised_page_opens_after_the_download(
     hub: Hub,
     publication: Callable[[str], Publication],
     engine: Engine,
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sources, "packaged", lambda _model: None)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checkpoints import Checkpoint
 from figures_of_a_process import FIGURES
 from on_screen import Open, button
 from patience import PATIENCE
@@ -47,7 +48,7 @@ def texts(app: AppTest) -> str:
     )
 
 
-def test_the_button_empties_caches(open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_the_button_empties_caches(open_page: Open, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     app = open_page("pages/status/page.py")  # by way of the home page, which asks questions of its own
     engine.close()
@@ -70,7 +71,7 @@ def test_the_button_empties_caches(open_page: Open, engine: Engine, checkpoint: 
 def test_a_code_is_asked_for_where_one_is_set(
     open_page: Open,
     engine: Engine,
-    checkpoint: Callable[[str], Path],
+    checkpoint: Checkpoint,
     set_: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

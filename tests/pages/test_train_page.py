@@ -296,9 +296,6 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
 
 
-TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
-
-
 def race(*models: str, **query: str) -> dict[str, str]:
     return TINY | {"view": "race", "racers": ",".join(models), "learns": "head"} | query
 
@@ -344,7 +341,6 @@ def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) ->
     assert button(app, "Train 0 times").disabled
 
 
-@pytest.mark.slow
 def test_every_seed_has_a_model_of_its_own_and_scores_are_those_of_all(open_page: Open, tmp_path: Path) -> None:
     app = train(open_page(PAGE, seeds="2", seed="3", learns="head", **TINY))
     first, second = runs = job(app, Training).runs
@@ -381,7 +377,6 @@ def test_every_seed_has_a_model_of_its_own_and_scores_are_those_of_all(open_page
     assert "labels" in charts(app)
 
 
-@pytest.mark.slow
 def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Open) -> None:
     app = train(open_page(PAGE, seed="3", learns="head", **TINY))
     (first,) = job(app, Training).runs
@@ -435,17 +430,17 @@ LINKS = [
 ]
 
 
-@pytest.mark.parametrize(("label", "page", "key"), LINKS)
-def test_it_opens_on_other_pages_by_its_name(label: str, page: str, key: str, trained: AppTest) -> None:
-    (link,) = [element.proto for element in trained.get("page_link") if element.proto.label == label]
-    assert link.page == page
-    trained.switch_page(f"pages/{page}/page.py")
-    trained.query_params.update(parse_qsl(link.query_string))
-    app = sound(trained.run())
-    assert not app.warning
-    (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
-    assert NAME in widget.options
-    assert tuned(app).id in widget.value
+def test_it_opens_on_other_pages_by_its_name(trained: AppTest) -> None:
+    links = {element.proto.label: element.proto for element in trained.get("page_link")}
+    for label, page, key in LINKS:
+        assert links[label].page == page
+        trained.switch_page(f"pages/{page}/page.py")
+        trained.query_params.update(parse_qsl(links[label].query_string))
+        app = sound(trained.run())
+        assert not app.warning, label
+        (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
+        assert NAME in widget.options
+        assert tuned(app).id in widget.value
 
 
 def test_it_is_saved_as_an_archive_until_its_visitor_has_left(trained: AppTest, engine: Engine) -> None:
@@ -469,7 +464,6 @@ def test_it_is_saved_as_an_archive_until_its_visitor_has_left(trained: AppTest, 
     assert "This model was trained in a visit that is over" in prose(trained.run())
 
 
-@pytest.mark.slow
 def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_path: Path) -> None:
     app, first = trained, tuned(trained)
     for seed in range(1, MOST_KEPT + 2):
@@ -486,7 +480,6 @@ def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_pa
         assert (tmp_path / str(place) / "model.safetensors").is_file()
 
 
-@pytest.mark.slow
 def test_saved_and_loaded_it_answers_alike(trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine) -> None:
     outcome, folder = tuned(trained), tmp_path / "my model"
     ((expected,),) = (engine.ask(Predict(outcome.id, ((TEXT, None),))),)

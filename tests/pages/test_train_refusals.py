@@ -1,10 +1,9 @@
 """The page "Train" where something is wrong: one sentence each, and nothing that was typed is lost."""
 
 import threading
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from checkpoints import Checkpoint
 from on_screen import Open, button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
@@ -69,7 +68,7 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
     assert tuned(train(app)).rate < 0.01
 
 
-def test_a_model_that_cannot_be_tuned_is_refused(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_that_cannot_be_tuned_is_refused(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, **TINY)
     for model, message in (
         (str(checkpoint("gpt2")), "reads from left to right"),

@@ -3,6 +3,7 @@
 import io
 import json
 import tempfile
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,38 +14,9 @@ from checkpoints import SENTENCES
 from checkpoints.tokenizing import tokenizer_of
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-# The file and which of its pieces mean something: as the published sentencepiece models have them.
-_OF_XLM = ("sentencepiece.bpe.model", {"unk_id": 0, "bos_id": 1, "eos_id": 2, "pad_id": -1})
-SENTENCEPIECE: dict[str, tuple[str, dict[str, Any]]] = {
-    "XLMRobertaTokenizer": _OF_XLM,
-    "CamembertTokenizer": _OF_XLM,
-    "T5Tokenizer": ("spiece.model", {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}),
-    "AlbertTokenizer": (
-        "spiece.model",
-        {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "control_symbols": ["[CLS]", "[SEP]", "[MASK]"]},
-    ),
-    "XLNetTokenizer": (
-        "spiece.model",
-        {
-            "unk_id": 0, "bos_id": 1, "eos_id": 2, "pad_id": -1,
-            "control_symbols": ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"],
-        },
-    ),
-    "DebertaV2Tokenizer": (
-        "spm.model",
-        {
-            "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3,
-            "pad_piece": "[PAD]", "bos_piece": "[CLS]", "eos_piece": "[SEP]", "unk_piece": "[UNK]",
-        },
-    ),
-}  # fmt: skip
-# Which tokens stand at the beginning of a published vocabulary, and which at its end.
-_ORDER: dict[str, tuple[list[str], list[str]]] = {
-    "RobertaTokenizer": (["<s>", "<pad>", "</s>", "<unk>"], ["<mask>"]),
-    "MPNetTokenizer": (["<s>", "<pad>", "</s>", "[UNK]"], ["<mask>"]),
-    "DebertaTokenizer": (["[PAD]", "[CLS]", "[SEP]", "[UNK]"], ["[MASK]"]),
-    "GPT2Tokenizer": ([], ["<|endoftext|>"]),
-}
+_TABLES = tomllib.loads((Path(__file__).parent / "tokenizers.toml").read_text(encoding="utf-8"))
+SENTENCEPIECE: dict[str, tuple[str, dict[str, Any]]] = _TABLES["sentencepiece"]
+_ORDER: dict[str, tuple[list[str], list[str]]] = _TABLES["order"]
 
 
 @cache

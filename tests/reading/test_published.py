@@ -4,8 +4,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import conllu
@@ -29,47 +30,21 @@ def by_pandas(text: str, header: int | None = 0, separator: str = "\t", **other:
     return pd.read_csv(io.StringIO(text), sep=separator, header=header, dtype=str, keep_default_na=False, **other)
 
 
-MNLI_UNUSED = (
-    "index,promptID,pairID,genre,sentence1_binary_parse,sentence2_binary_parse,sentence1_parse,sentence2_parse,label1"
-)
-# The columns by their roles, those not used, and the lines left out.
-TAB_FILES: dict[str, tuple[dict[str, str], str, Sequence[int]]] = {
-    "SST-2/train.tsv": ({"text": "sentence", "label": "label"}, "", ()),
-    "MRPC/train.tsv": (
-        {"text": "#1 String", "pair": "#2 String", "label": "Quality"}, "#1 ID,#2 ID", ()),
-    "QQP/train.tsv": (
-        {"text": "question1", "pair": "question2", "label": "is_duplicate"}, "id,qid1,qid2", [52]),
-    "STS-B/train.tsv": (
-        {"text": "sentence1", "pair": "sentence2", "score": "score"},
-        "index,genre,filename,year,old_index,source1,source2", ()),
-    "MNLI/train.tsv": (
-        {"text": "sentence1", "pair": "sentence2", "label": "gold_label"},
-        MNLI_UNUSED, [11, 31, 51, 71]),
-    "MNLI/dev_matched.tsv": (
-        {"text": "sentence1", "pair": "sentence2", "label": "gold_label"},
-        f"{MNLI_UNUSED},label2,label3,label4,label5", [11, 31, 51, 71]),
-    "QNLI/train.tsv": ({"text": "question", "pair": "sentence", "label": "label"}, "index", ()),
-    "RTE/train.tsv": ({"text": "sentence1", "pair": "sentence2", "label": "label"}, "index", ()),
-    "WNLI/train.tsv": ({"text": "sentence1", "pair": "sentence2", "label": "label"}, "index", ()),
-    "two_quotes.tsv": ({"text": "text", "label": "label"}, "", ()),
-    "two_quotes_corpus.tsv": ({"text": "text"}, "id", ()),
-    "two_quotes_minimal.tsv": ({"good": "good", "bad": "bad"}, "", ()),
-    "two_quotes_pairs.tsv": ({"a": "a", "b": "b", "label": "label"}, "", ()),
-}  # fmt: skip
+TAB_FILES = tomllib.loads((Path(__file__).parent / "tab_files.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", TAB_FILES)
 def test_tab_files_are_read_as_pandas_reads_them_without_quoting(name: str) -> None:
-    columns, unused, skipped = TAB_FILES[name]
+    columns, unused, skipped = (TAB_FILES[name][part] for part in ("columns", "unused", "left_out"))
     file = FILES[name]
     data = file.read()
     frame = by_pandas(file.text)
     frame.index += 2  # the line of each row
-    frame = frame.drop(index=list(skipped))
-    assert left_out(data) == list(skipped)
+    frame = frame.drop(index=skipped)
+    assert left_out(data) == skipped
     assert data.lines == tuple(frame.index)
     assert data.columns == columns
-    assert sorted(data.unused) == sorted(filter(None, unused.split(",")))
+    assert sorted(data.unused) == sorted(unused)
     for role, column in columns.items():
         expected: list[Any] = frame[column].str.strip().tolist()
         if role == "score":

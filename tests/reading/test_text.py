@@ -1,7 +1,9 @@
 """Files that people bring: every encoding, every line ending, and a sentence for what is no text."""
 
 import io
+import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -134,25 +136,7 @@ def test_chinese_that_is_not_unicode_is_refused_and_not_read_as_accents() -> Non
             decoded(text.encode(encoding), "own")
 
 
-TEXTS = {
-    "plain": ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-    "no end": ("One. And two", ["One.", "And two"]),
-    "abbreviation": ("Dr. Jones met Mr. Smith. They talked.", ["Dr. Jones met Mr. Smith.", "They talked."]),
-    "initials": ("J. R. Smith left. He ran.", ["J. R. Smith left.", "He ran."]),
-    "the word I": ("It was I. He knew.", ["It was I.", "He knew."]),
-    "e.g.": ("Fruit, e.g. Apples, is good. So is tea.", ["Fruit, e.g. Apples, is good.", "So is tea."]),
-    "numbers": ("It costs 2.50 today. Tomorrow 3.", ["It costs 2.50 today.", "Tomorrow 3."]),
-    "ellipsis": ("Well… maybe not. Or yes.", ["Well… maybe not.", "Or yes."]),
-    "quotes": ("“Come in.” She did.", ["“Come in.”", "She did."]),
-    "question inside": ("“Why?” she asked. He left.", ["“Why?” she asked.", "He left."]),
-    "empty lines": ("A title\n\nThe text begins.", ["A title", "The text begins."]),
-    "Chinese": ("你好。再见！走吧", ["你好。", "再见！", "走吧"]),
-    "Chinese, in quotes": ("他说：「你好！」猫坐下。（完｡）", ["他说：「你好！」", "猫坐下。", "（完｡）"]),
-    "Arabic": ("القطة هنا. أين الكلب؟ هو هنا.", ["القطة هنا.", "أين الكلب؟", "هو هنا."]),
-    "Urdu": ("بلی یہاں ہے۔ کتا کہاں ہے؟", ["بلی یہاں ہے۔", "کتا کہاں ہے؟"]),
-    "Hindi": ("बिल्ली बैठी। कुत्ता कहाँ है? यहाँ ॥", ["बिल्ली बैठी।", "कुत्ता कहाँ है?", "यहाँ ॥"]),
-    "nothing": (" \n ", []),
-}
+TEXTS = tomllib.loads((Path(__file__).parent / "sentences.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("case", TEXTS)

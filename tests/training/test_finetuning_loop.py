@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 import tuning
+from checkpoints import Checkpoint
 from torch.utils.data import DataLoader
 from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
 
@@ -193,7 +194,7 @@ def test_a_seed_gives_the_same_model_and_another_seed_another(engine: Engine, be
     assert losses(tuned_model[0]) != losses(tuned_model[2])
 
 
-def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Callable[[str], Path]) -> None:
+def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Checkpoint) -> None:
     actual = []
     for seed in (3, 3, 4):
         read_anew = loading.load(sources.find(str(checkpoint("bert_mlm_only"))), torch.device("cpu"))
@@ -348,7 +349,7 @@ def test_time_can_be_the_budget(engine: Engine, monkeypatch: pytest.MonkeyPatch)
     assert tuned_model.evaluated[-1].step == tuned_model.steps[-1].step
 
 
-def test_what_cannot_learn_is_refused(engine: Engine, checkpoint: Callable[[str], Path], bilstm: str) -> None:
+def test_what_cannot_learn_is_refused(engine: Engine, checkpoint: Checkpoint, bilstm: str) -> None:
     for model, settings, message in (
         *((str(checkpoint(family)), {}, "such as BERT") for family in ("gpt2", "t5", "bart")),
         (bilstm, {"learns": "lora"}, "matrices of queries and values"),
@@ -372,7 +373,7 @@ FAMILIES = "albert bert_headless bert_mlm_only deberta-v2 distilbert electra_dis
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES.split())
-def test_families_learn(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
+def test_families_learn(engine: Engine, checkpoint: Checkpoint, family: str) -> None:
     few = tuning.items("classification", 4)
     by_heart = replace(tuning.data(), train=few, dev=few)
     tuned_model = tuning.outcome(engine, tuning.question(str(checkpoint(family)), by_heart, epochs=50, rate=3e-4))

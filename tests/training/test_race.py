@@ -1,13 +1,14 @@
 """The race by command: a line a training, what stands in the log is not trained again, and tables over seeds."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tuning
+from checkpoints import Checkpoint
 
 from benchmarks import finetune
 from model_zoo import Engine
@@ -79,7 +80,7 @@ def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Callable[[str], Path], kind: Kind) -> None:
+def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Checkpoint, kind: Kind) -> None:
     data = tuning.data(kind, train=4, dev=4, test=6)
     (candidate,) = finetune.candidates(data, [str(checkpoint("bert"))], 1, few=False)
     run = json.loads(json.dumps(finetune.trained(engine, data, candidate)))

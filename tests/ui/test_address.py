@@ -2,13 +2,12 @@
 
 import contextlib
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor
 
 from analysis.filters import COMBINATIONS, DIRECTIONS
 from model_zoo.types import STACKS
@@ -124,7 +123,7 @@ FORMER: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("page", FORMER)
-def test_a_former_link_opens_what_it_meant(page: str, visitor: Callable[..., Visitor]) -> None:
+def test_a_former_link_opens_what_it_meant(page: str, visitor: OpenVisitor) -> None:
     """The page shows it and writes the address by today's names."""
     link, today = FORMER[page]
     here = visitor(f"pages/{page}/page.py", **link)

@@ -2,11 +2,10 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable
 
 import pytest
 import streamlit as st
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor, Visitor
 from walks.walk import trouble
 
 from pages.attention import lines
@@ -59,7 +58,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(visitor, caplog) -> None:
     assert (here.value(SHOWN_VIEW.key, None), here.value("layer", None)) == (SHOWN_VIEW.default, LAYER.default)
 
 
-def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_button_serves_several_failures(visitor: OpenVisitor, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise ValueError
 

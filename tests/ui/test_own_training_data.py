@@ -1,11 +1,11 @@
 """The visitor's own data to train on: pasted or uploaded, kept over pages, in the address, and said."""
 
 import pytest
-from nasty import MARKDOWN, NASTY
 from on_screen import prose
 from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
+from tried_texts import MARKDOWN, NASTY
 
 from pages.train import own_data
 from training.finetuning.data import KINDS

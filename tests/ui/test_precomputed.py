@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from analysis.probing import TASKS, Settings, TaskMap, TaskResult, run
 from jobs.study import Key
@@ -149,7 +150,7 @@ def test_no_file_or_one_of_another_version_has_no_results(engine, tmp_path, monk
         assert precomputed.quality(engine.info(model)) is None
 
 
-def test_only_the_embedded_models_have_results(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_only_the_embedded_models_have_results(engine: Engine, checkpoint: Checkpoint) -> None:
     for model in (str(checkpoint("bert")), "google-bert/bert-base-uncased", "../embedded-bert", ""):
         assert precomputed.probing(model) == {}
     assert precomputed.quality(engine.info(str(checkpoint("bert")))) is None

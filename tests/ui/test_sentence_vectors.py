@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tuning
+from checkpoints import Checkpoint
 from on_screen import prose, run_script
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
@@ -191,7 +192,7 @@ def test_what_stands_for_cls_has_its_own_name(family: str, name: str, caution: s
 
 
 @pytest.fixture
-def naming(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[..., str]:
+def naming(checkpoint: Checkpoint, tmp_path: Path) -> Callable[..., str]:
     """Makes BERT with files of sentence-transformers: its pooling, modules behind it, and where it cuts."""
 
     def make(pooling: dict[str, object], *more: str, cut: int = 512) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import tuning
-from nasty import MARKDOWN, NASTY
 from on_screen import prose, run_script, to_save
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
+from tried_texts import MARKDOWN, NASTY
 
 from model_zoo import Engine
 from pages.train import try_it

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nasty import NASTY
+from tried_texts import NASTY
 
 from tests.viz.test_every_figure import EXAMPLES, FIGURES
 from viz.bertviz_offline import bertviz_html

@@ -1,10 +1,9 @@
 """What went wrong for visitors at first, and that the visitor here does what a browser does."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from walks.visitor import Visitor
+from walks.visitor import OpenVisitor, Visitor
 from walks.walk import state_of, trouble
 
 import web.uploads
@@ -35,7 +34,7 @@ def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return states
 
 
-def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:
+def test_a_visitor_reruns_a_fragment_alone(visitor: OpenVisitor, runs_of_the_app: list[str]) -> None:
     here = visitor("pages/attention/page.py", view="lines")
     before = len(runs_of_the_app)
     here.use(here.widget("layer"), 3)
@@ -48,7 +47,7 @@ def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs
 @pytest.mark.parametrize(
     ("first", "second"), [(view, ("lines", "rollout", "grid")[place % 3]) for place, view in enumerate(VIEWS)]
 )
-def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[..., Visitor]) -> None:
+def test_another_view_and_two_clicks(first: str, second: str, visitor: OpenVisitor) -> None:
     """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
     here = visitor("pages/attention/page.py", view=first)
     here.use(here.widget("view"), VIEWS[second].title)
@@ -59,7 +58,7 @@ def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[
         assert query(here).get("view", "grid") == second
 
 
-def test_compare_between_attention_and_predictions(visitor: Callable[..., Visitor]) -> None:
+def test_compare_between_attention_and_predictions(visitor: OpenVisitor) -> None:
     here = visitor("pages/compare/page.py", view="attention", models="embedded/bert,embedded/tinybert")
     here.use(here.widget("view"), "Predictions")
     for top in (3, 4, 6):
@@ -73,7 +72,7 @@ def test_compare_between_attention_and_predictions(visitor: Callable[..., Visito
     assert query(here)["layer"] == "3"
 
 
-def test_attention_remembers_its_steppers_and_its_view(visitor: Callable[..., Visitor]) -> None:
+def test_attention_remembers_its_steppers_and_its_view(visitor: OpenVisitor) -> None:
     here = visitor("pages/attention/page.py", view="rollout")
     here.use(here.widget("layer"), 3)
     before = state_of(here)
@@ -84,14 +83,14 @@ def test_attention_remembers_its_steppers_and_its_view(visitor: Callable[..., Vi
     assert (query(here)["view"], query(here)["layer"]) == ("rollout", "3")
 
 
-def test_enter_at_the_end_is_no_part_of_the_text(visitor: Callable[..., Visitor]) -> None:
+def test_enter_at_the_end_is_no_part_of_the_text(visitor: OpenVisitor) -> None:
     here = visitor("pages/attention/page.py")
     for text, typed in (("The sun is out.", "The sun is out.\n"), ("It rains.", "\r\nIt rains.\n\n")):
         here.use(here.widget("text"), typed)
         assert query(here)["text"] == here.widget("text").value == text
 
 
-def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor]) -> None:
+def test_each_view_and_each_page_is_one_step_back(visitor: OpenVisitor) -> None:
     here = visitor("pages/home/page.py")
     here.go("pages/attention/page.py")
     for title, view in (("Lines", "lines"), ("Rollout", "rollout")):
@@ -114,7 +113,7 @@ def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor
     assert (here.value("view", None), here.value("layer", None)) == ("rollout", 5)
 
 
-def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visitor]) -> None:
+def test_back_keeps_a_text_too_long_for_an_address(visitor: OpenVisitor) -> None:
     long = "word " * 500
     assert len(long) > LONGEST_VALUE
     here = visitor("pages/attention/page.py")

@@ -5,7 +5,7 @@ widgets when the page changes, and keeps a history. The errors that visitors met
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,3 +279,7 @@ class Visitor:
         written = dict(parse_qsl(runner.event_data[-1]["client_state"].query_string, keep_blank_values=True))
         if written != dict(self.address.query):
             self._arrived(written, replace=back or entering)
+
+
+OpenVisitor = Callable[..., Visitor]
+"""What the fixture ``visitor`` is: a visitor who has opened an address."""

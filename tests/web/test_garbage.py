@@ -7,11 +7,12 @@ import sys
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import checkpoints
 import pytest
+from checkpoints import Checkpoint
 from patience import PATIENCE
 
 import model_zoo
@@ -82,7 +83,7 @@ def test_garbage_that_was_frozen_is_bounded_over_a_thousand_visits(monkeypatch: 
 
 
 @pytest.mark.parametrize("family", sorted(checkpoints.FAMILIES))
-def test_a_frozen_model_is_free_as_soon_as_it_is_forgotten(family: str, checkpoint: Callable[[str], Path]) -> None:
+def test_a_frozen_model_is_free_as_soon_as_it_is_forgotten(family: str, checkpoint: Checkpoint) -> None:
     """Without any collection: nothing in it refers to itself in a circle."""
     engine = Engine("cpu")
     engine.hidden_states(str(checkpoint(family)), ["A cat sat on the mat."])

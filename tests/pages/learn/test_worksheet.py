@@ -1,14 +1,13 @@
 """Worksheets, read as a browser reads them: what is asked, what is answered and where, what visitors typed."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from on_screen import Open
 
 from model_zoo.errors import InvalidInput
 from pages.learn import worksheet
@@ -261,7 +260,7 @@ def test_a_plan_fills_its_time_with_steps_there_are(plan: Plan) -> None:
 
 
 @pytest.mark.slow
-def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> None:
+def test_paper_and_plans_are_on_the_page(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces")
     assert "Worksheet (HTML)" in [button.label for button in app.get("download_button")]
     app = open_page("pages/learn/page.py")
