@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import Checkpoint, varied
-from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, toggles
-from on_screen import button, drawn, prose
+from compare_page import PAGE, PAIR, TEXT, VIEWS, clean, matrices, on_words, toggles
+from on_screen import Open, button, drawn, prose
 from patience import PATIENCE
 
 from analysis.alignment import align, all_on_common_words, fertility, shares_on_common_words
