@@ -1,8 +1,7 @@
 """Work in the background: it goes on while people look at other pages, and can be stopped; imports no streamlit."""
 
-from jobs.desk import Desk
+from jobs.desk import Desk, Visits
 from jobs.job import Job, Stopped
-from jobs.visits import Visits
 from jobs.worker import READER, WORKER, Worker, worker_of
 
 __all__ = ["READER", "WORKER", "Desk", "Job", "Stopped", "Visits", "Worker", "worker_of"]

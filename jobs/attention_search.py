@@ -41,11 +41,6 @@ class AttentionSearchJob(StagedJob):
         self.looks: Looks | None = None
         self.arguments = model, query, key, layer, head, joined
 
-    @property
-    def n_ended(self) -> int:
-        """The page has something new to show at every quarter."""
-        return int(4 * self.share)
-
     def steps(self) -> Generator[None, None, None]:
         model, query, key, layer, head, joined = self.arguments
         numbers = may_match(self.corpus, query, key)

@@ -47,11 +47,6 @@ class Indexing(StagedJob):
     def share(self) -> float:
         return 0.0 if self.index is None else max(super().share, len(self.index) / self.index.most)
 
-    @property
-    def n_ended(self) -> int:
-        """The page has something new to show at every quarter."""
-        return int(4 * self.share)
-
     def steps(self) -> Generator[None, None, None]:
         FOLDER.sweep()  # of processes that were killed
         try:

@@ -196,6 +196,11 @@ class StagedJob(Job):
         done = f"{self.n_done:,} of {counted(self.n_total, self.unit)}" if self.unit else f"{self.share:.0%} done"
         return f"{self.stage}: {done}{time_left(self._seconds, self.share)}."
 
+    @property
+    def n_ended(self) -> int:
+        """The page has something new to show at every quarter."""
+        return int(4 * self.share)
+
     def _read(self, parts: Generator[Part, None, None], note: Callable[[Part], object]) -> Generator[None, None, None]:
         """Hand what a stream gives to ``note``, one part per step, and count the seconds that it takes."""
         with closing(parts):

@@ -30,8 +30,8 @@ from analysis.corpus.coreference import (
 from analysis.corpus.coreference import built_in as built_in_pairs
 from evidence.questions.refer import Refer
 from jobs.coreference import CoreferenceJob
-from model_zoo import registry
 from model_zoo.types import counted
+from pages.corpus.head_examples import SENTENCES_SHOWN, choose_result
 from pages.corpus.scene import Scene
 from ui import (
     Field,
@@ -53,6 +53,7 @@ from ui.as_python import Lines
 from ui.example_sentences import show as show_sentences
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
+from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
 from viz.head_measure import HeadMeasure
 from viz.intervals import RelationScore, measure_dots, relation_dots
@@ -69,9 +70,7 @@ BY: Field[By] = Field(
     one_of("when a head is right", {"most": "most of all words", "more": "more than at the other"}),
     of=_PAGE,
 )
-RESULT: Field[str] = Field(
-    "pronoun_result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of=_PAGE
-)
+RESULT: Field[str] = Field("pronoun_result", "right", SENTENCES_SHOWN, of=_PAGE)
 
 READ: Final = how_read.choices_field("pronouns_read", _PAGE)
 
@@ -136,7 +135,7 @@ def _pronouns(scene: Scene) -> None:
     for note in pairs.corpus.notes:
         say_cut(note)
     if job is None:
-        if file is None and _is_bundled(scene.model) and not work.running(CoreferenceJob):  # no view opens empty
+        if file is None and scene.model in EMBEDDED and not work.running(CoreferenceJob):  # no view opens empty
             desk().start(CoreferenceJob(engine(), scene.model, pairs))
             st.rerun()
         _preview(pairs, scene)
@@ -168,11 +167,6 @@ def _say_incomplete(job: CoreferenceJob, attention: PronounAttention) -> None:
         st.info(
             f"Stopped after {n:,} of {n_all:,} sentences; what is shown is of these.", icon=":material/stop_circle:"
         )
-
-
-def _is_bundled(model: str) -> bool:
-    spec = registry.find(model)
-    return spec is not None and spec.hub_id is None
 
 
 def _job(scene: Scene, pairs: Pairs) -> CoreferenceJob | None:
@@ -358,12 +352,7 @@ def _sentences(scene: Scene, pairs: Pairs, attention: PronounAttention, judged: 
     by_how_much = attention.antecedent[:, head] - attention.distractor[:, head]
     places = {"right": np.flatnonzero(of_head == 1), "wrong": np.flatnonzero(of_head == 0)}
     with widgets.controls("pronoun sentences"):
-        wanted = widgets.choice(
-            "Sentences",
-            RESULT,
-            {"right": f"Right ({len(places['right'])})", "wrong": f"Wrong ({len(places['wrong'])})"},
-            label_visibility="collapsed",
-        )
+        wanted = choose_result(RESULT, *map(len, places.values()))
     chosen = sorted(places[wanted].tolist(), key=lambda place: -abs(by_how_much[place]))
     show_sentences(
         [_looked_at(pairs, attention, row, head) for row in chosen],

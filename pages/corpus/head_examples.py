@@ -14,12 +14,16 @@ from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
 from model_zoo.questions.attend import Attend
 from pages.corpus.scene import Scene
+from ui import Field, one_of, widgets
 from viz.example_sentences import ExampleSentence
 from viz.layout import percent
 from web.engine import engine
 
 _TINTED: Final = 4  # words of a sentence that are tinted
 _LEAST: Final = 0.05  # of the attention, below which a word is not
+
+
+SENTENCES_SHOWN: Final = one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"})
 
 
 class QueryWord(NamedTuple):
@@ -82,6 +86,13 @@ def kept_examples(scene: Scene, kept: Sequence[Example], layer: int, head: int) 
             )
         )
     return rows
+
+
+def choose_result(field: Field[str], n_right: int, n_wrong: int) -> str:
+    """Ask whether sentences in which a head is "right" are shown, or those in which it is "wrong"."""
+    labels = {"right": f"Right ({n_right:,})", "wrong": f"Wrong ({n_wrong:,})"}
+    chosen: str = widgets.choice("Sentences", field, labels, label_visibility="collapsed")
+    return chosen
 
 
 def right_and_wrong(cases: Cases, place: int) -> tuple[list[QueryWord], list[QueryWord]]:

@@ -20,14 +20,9 @@ _SECONDS_A_SENTENCE = 0.6e-3
 _SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
 
 
-def _last() -> MeasureHeadsJob | None:
-    """This visitor's last run, at work or over."""
-    return desk().current(MeasureHeadsJob)
-
-
 def _mine(model: str, source: Source) -> Results | None:
     """What was found of a model on these sentences in this visit."""
-    job = _last()
+    job = desk().current(MeasureHeadsJob)
     return job.results if job is not None and job.model == model and job.corpus is source.corpus else None
 
 
@@ -52,28 +47,21 @@ def button(model: str, source: Source) -> None:
 
 def draw(model: str, source: Source) -> None:
     """While something runs how far it is; else what was asked for is begun."""
-    job = _last()
+    job = desk().current(MeasureHeadsJob)
     if job is not None and job.running:
         work.watch(job, stop=False)
         return
     work.begin(
         MeasureHeadsJob, (model, source.fingerprint), [model], lambda: MeasureHeadsJob(engine(), model, source.corpus)
     )
-    if job is not None and _mine(model, source) is not None:
-        _aftermath(job)
-    if job is not None and job.failure is not None:
-        work.watch(job)
-
-
-def _aftermath(job: MeasureHeadsJob) -> None:
-    """What the last run did not come to."""
-    assert job.results is not None
-    n = job.results.statistics.n_texts
-    if job.stopping and n < len(job.corpus):
+    known = _mine(model, source)
+    if job is not None and known is not None and job.stopping and known.statistics.n_texts < len(job.corpus):
         st.info(
-            as_text(f"Stopped after {n:,} of {len(job.corpus):,} sentences; what is shown is of these."),
+            f"Stopped after {known.statistics.n_texts:,} of {len(job.corpus):,} sentences; what is shown is of these.",
             icon=":material/stop_circle:",
         )
+    if job is not None and job.failure is not None:
+        work.watch(job)
 
 
 def _takes(model: str, source: Source) -> str:

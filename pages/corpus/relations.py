@@ -41,9 +41,7 @@ from viz.relation_matrix import relation_matrix
 SHOW: Field[str] = Field(
     "show", "best", one_of("what is shown", {"best": "Best heads", "all": "All heads"}), of="corpus"
 )
-RESULT: Field[str] = Field(
-    "result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of="corpus"
-)
+RESULT: Field[str] = Field("result", "right", head_examples.SENTENCES_SHOWN, of="corpus")
 
 _SHOWN: Final = 12  # sentences of each kind
 _FIRST: Final = 6
@@ -194,12 +192,7 @@ def _sentences(scene: Scene, finding: RelationResult, place: int) -> None:
     cases = statistics.cases.select(finding.relation)
     right, wrong = head_examples.right_and_wrong(cases.where(cases.judged), place)
     with widgets.controls("relation sentences"):
-        which = widgets.choice(
-            "Sentences",
-            RESULT,
-            {"right": f"Right ({len(right):,})", "wrong": f"Wrong ({len(wrong):,})"},
-            label_visibility="collapsed",
-        )
+        which = head_examples.choose_result(RESULT, len(right), len(wrong))
         st.button(
             f"Open layer {layer + 1}, head {head + 1}",
             on_click=open_head,

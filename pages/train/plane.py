@@ -34,7 +34,6 @@ def draw(scene: Scene) -> None:
         + "path = path_in_the_plane([epoch.vectors for epoch in tuned.outcome.first_vectors])\n"
         "numbers = path.points  # of each epoch and text",
         lambda: path.points,
-        path_in_the_plane,
     )
     n = path.points.shape[1]
     items = tuned.data.dev[:n]

@@ -66,7 +66,7 @@ def put_scores(
         lines += "numbers = np.array([(score.value, score.low, score.high) for score in scores])"
         scores = [outcome.score() for outcome in outcomes]
         numbers = np.array([(score.value, score.low, score.high) for score in scores])
-    as_python.put(lines, lambda: numbers, np, part=part)
+    as_python.put(lines, lambda: numbers, part=part)
 
 
 def _tune_candidates(

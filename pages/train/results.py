@@ -61,7 +61,6 @@ def draw(scene: Scene) -> None:
     as_python.put(
         python_lines.tune_seeds(every, scene.user_data) + f"numbers = pd.DataFrame({scores})",
         lambda: pd.DataFrame([score for tuned in every for score in tuned.scores]),
-        pd,
     )
     numbers, picture = st.columns([3, 2], gap="large")
     with numbers:
@@ -156,7 +155,6 @@ def _confusion(tuned: Tuned, bound: str) -> None:
     as_python.put(
         f"numbers = confusion({bound}.data.test, {bound}.predictions, {bound}.data.labels)  # rows are the true labels",
         lambda: matrix,
-        confusion,
         part="Which labels are taken for which",
     )
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")

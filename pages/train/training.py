@@ -73,12 +73,10 @@ def _put_python(scene: Scene, runs: Sequence[Run]) -> None:
     as_python.put(
         lines + f"numbers = pd.DataFrame({evaluated})",
         lambda: pd.DataFrame([evaluation for run in runs for evaluation in run.evaluated]),
-        pd,
     )
     as_python.put(
         f"numbers = np.array([step.loss for step in {python_lines.of_outcomes('steps', 'step', several=several)}])",
         lambda: np.array([step.loss for run in runs for step in run.steps]),
-        np,
         part="The training loss at each step",
     )
 

@@ -101,7 +101,7 @@ def _put_python(scene: Scene, source: Tuned | str, answer: Prediction, text: str
             numbers, values = "[span.score for span in answer.spans]", [span.score for span in answer.spans]
         case Rated():
             numbers, values = "[answer.score]", [answer.score]
-    as_python.put(lines + f"numbers = np.array({numbers})", lambda: np.array(values), np)
+    as_python.put(lines + f"numbers = np.array({numbers})", lambda: np.array(values))
 
 
 def _example(scene: Scene, trained: Tuned) -> None:

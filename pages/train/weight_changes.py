@@ -92,7 +92,6 @@ def _heads(tuned: Tuned, known: trainings.Inside | None, user_data: UserData | N
         f"after = engine.attend(tuned.id, {texts})\n"
         "numbers = change_of_heads(before, after)  # in bits: a row a layer, a column a head",
         lambda: change,
-        change_of_heads,
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -261,7 +260,6 @@ def _layers_in_python(tuned: Tuned, user_data: UserData | None, texts: Sequence[
         "after = engine.encoded_states(tuned.id, texts)\n"
         "numbers = cka_by_layer(before, after)  # the embeddings first",
         lambda: values,
-        cka_by_layer,
         part="Layer by layer",
     )
 

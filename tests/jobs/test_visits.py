@@ -7,7 +7,7 @@ from gated import Endless
 from patience import PATIENCE
 
 from jobs import Desk, Visits, Worker
-from jobs.visits import AWAY
+from jobs.desk import AWAY
 
 
 class Browsers:
@@ -76,7 +76,7 @@ def test_to_act_is_a_sign_of_life(browsers: Browsers) -> None:
 
 
 def test_one_thread_looks_after_all_and_ends_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.visits._BETWEEN_LOOKS", 0.001)
+    monkeypatch.setattr("jobs.desk._BETWEEN_LOOKS", 0.001)
     before = set(threading.enumerate())
     visits = Visits(lambda _session: True)
     desks = [Desk(Worker()) for _ in range(3)]

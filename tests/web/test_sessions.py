@@ -120,6 +120,6 @@ def test_streamlit_keeps_its_sessions_where_ours_are_put(monkeypatch: pytest.Mon
 
 
 def test_a_session_waits_as_long_as_a_visit_is_not_over() -> None:
-    from jobs.visits import AWAY
+    from jobs.desk import AWAY
 
     assert config.get_option("server.disconnectedSessionTTL") < AWAY
