@@ -19,7 +19,7 @@ from ui.field import (
     places,
     within,
 )
-from ui.lesson_links import LessonLink, LessonLinks, read_lesson_links
+from ui.lesson_links import LessonLink, read_lesson_links
 from ui.messages import (
     as_text,
     ask_for,

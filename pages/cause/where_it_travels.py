@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ _WHAT: dict[What, str] = {
     "forward": "Feed-forward’s output",
     "heads": "Single heads",
 }
+_PARTS = {"states": "states", "attention": "attention", "forward": "feed_forward"}  # what they are in a Change
 WHAT: Field[What] = Field("what", "states", one_of("what is patched", _WHAT), of="cause")
 
 # Found by measuring: in each of them the two runs answer differently enough for there to be something to follow.
@@ -84,20 +85,13 @@ def _use(place: int) -> None:
 
 
 def _changes(scene: Scene, units: tuple[Unit, ...], patched: What) -> tuple[Change, ...]:
-    """One vector, or one word's, at a time: layer by layer."""
+    """One head, or one vector of a word, at a time: layer by layer."""
     layers = scene.info.n_layers
+    if patched == "heads":
+        return tuple(Change(heads=(head,)) for head in np.ndindex(layers, scene.info.n_heads))
+    at_layers: list[dict[str, Any]] = [{_PARTS[patched]: (layer,)} for layer in range(layers + (patched == "states"))]
     places = [tuple(range(unit.start, unit.stop)) for unit in units]
-    match patched:
-        case "states":
-            return tuple(Change(states=(layer,), positions=at) for layer in range(layers + 1) for at in places)
-        case "attention":
-            return tuple(Change(attention=(layer,), positions=at) for layer in range(layers) for at in places)
-        case "forward":
-            return tuple(Change(feed_forward=(layer,), positions=at) for layer in range(layers) for at in places)
-        case "heads":
-            return tuple(
-                Change(heads=((layer, head),)) for layer in range(layers) for head in range(scene.info.n_heads)
-            )
+    return tuple(Change(**at_layer, positions=at) for at_layer in at_layers for at in places)
 
 
 def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], patched: What, by: By, other: str) -> None:
@@ -149,8 +143,7 @@ def _put_python(scene: Scene, patched: What, by: By, other: str, shares: DoubleA
         changes = "Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)"
         units = Lines("")
     else:
-        part = {"states": "states", "attention": "attention", "forward": "feed_forward"}[patched]
-        at = "positions=tuple(range(word.start, word.stop))"
+        part, at = _PARTS[patched], "positions=tuple(range(word.start, word.stop))"
         changes = f"\n    Change({part}=(layer,), {at})\n    for layer in range({n_layers})\n    for word in words\n"
         units = Lines(f"words = word_units({scene.call('encode', 'text')})\n", (word_units,))
     as_python.put(

@@ -18,8 +18,7 @@ from pages.corpus import head_ablation, head_examples
 from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.head_examples import QueryWord
 from pages.corpus.measures import Numbers
-from pages.corpus.relation_evidence import describe_baselines, evidence
-from pages.corpus.relations import SHOW
+from pages.corpus.relations import SHOW, describe_baselines, evidence
 from pages.corpus.scene import Scene, open_head, relation_key, relation_python
 from reading.sentences import plain_words
 from ui import Field, View, as_python, as_text, caption, example_sentences, figures, notes, one_of, save, widgets

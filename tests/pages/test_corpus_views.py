@@ -31,7 +31,7 @@ from model_zoo import Engine, registry
 from pages.corpus import relations, source
 from pages.corpus.__main__ import differences, table
 from pages.corpus.measures import Numbers
-from pages.corpus.relation_evidence import baselines, describe_baselines, evidence
+from pages.corpus.relations import baselines, describe_baselines, evidence
 from pages.corpus.scene import Scene
 from pages.corpus.source import Source
 from ui import own_file
