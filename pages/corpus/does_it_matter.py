@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
@@ -279,31 +279,21 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
     )
     caption(_describe_correlation(estimate, source, importance=importance))
     if not job.running and as_python.has_lines():
+        every = list(zip(estimate.importance, estimate.estimate, estimate.change, strict=True))
         as_python.put(
             "estimates = job.gradient_estimate\n"
             "every = zip(estimates.importance, estimates.estimate, estimates.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
-            lambda: np.array([[mean.value for mean in head] for head in _every(estimate)]),
+            lambda: np.array([[mean.value for mean in head] for head in every]),
             part="Every head: the size of its gradient, the change that foretells, and the change that happens",
         )
-    frame = pd.DataFrame(
-        {
-            "layer": [effect.heads[0][0] + 1 for effect in job.layers],
-            "change (nats)": [effect.change.value for effect in job.layers],
-            "from": [effect.change.low for effect in job.layers],
-            "to": [effect.change.high for effect in job.layers],
-            "right": [effect.right.value for effect in job.layers],
-        }
-    )
+    layers = pd.concat([effect.to_frame() for effect in job.layers], ignore_index=True)
+    frame = head_ablation.table(layers)[["layer", "change (nats)", "from", "to", "right"]]
     with st.expander("Whole layers off"):
         st.dataframe(frame, hide_index=True, column_config={"right": st.column_config.NumberColumn(format="percent")})
         caption(f"All heads of a layer off together: mean change of {SCORES[source.kind]}.")
     save.table("Whole layers", lambda: frame, "layers-off")
     save.table("Every head", lambda: _table(heads, estimate), "every-head-off")
-
-
-def _every(estimate: GradientEstimate) -> Iterable[tuple[Mean, ...]]:
-    return zip(estimate.importance, estimate.estimate, estimate.change, strict=True)
 
 
 def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:

@@ -182,7 +182,7 @@ def evidence(job: HeadAblationJob, source: ItemSource) -> None:
         "switched-off",
     )
     caption(basis(job, matters, source))
-    save.table("Heads that were switched off", lambda: table(matters), "switched-off")
+    save.table("Heads that were switched off", lambda: table(matters.to_frame()), "switched-off")
 
 
 def put_python(scene: Scene, job: HeadAblationJob, source: ItemSource, part: str = "") -> None:
@@ -299,11 +299,9 @@ def left_out(answers: Answers) -> str:
     return f"Left out: {reasons}."
 
 
-def table(matters: HeadComparison) -> pd.DataFrame:
-    """A row for each set of heads that was switched off."""
-    table = matters.to_frame()
-    table["layer"] += 1
-    table["head"] = [head if head == "all" else str(head + 1) for head in table["head"]]
+def table(effects: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``Effect.to_frame``, one for each set of heads that was switched off, as the screen names them."""
+    heads = [head if head == "all" else str(head + 1) for head in effects["head"]]
     names = {
         "change": "change (nats)",
         "low": "from",
@@ -311,7 +309,7 @@ def table(matters: HeadComparison) -> pd.DataFrame:
         "right_low": "right from",
         "right_high": "right to",
     }
-    return table.rename(columns=names)
+    return effects.assign(layer=effects["layer"] + 1, head=heads).rename(columns=names)
 
 
 def losing(scene: Scene, job: HeadAblationJob) -> None:

@@ -178,7 +178,7 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
     )
 
     sets = compared_sets((2, 6), 8)
-    frame = head_ablation.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)))
+    frame = head_ablation.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)).to_frame())
     assert len(frame) == len(sets)
     assert frame["head"].tolist()[0] == "7"
     assert frame["head"].tolist()[-1] == "all"
