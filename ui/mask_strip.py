@@ -182,18 +182,9 @@ def choose_mask(field: Field[int], names: Sequence[str]) -> int:
     """The mask that a view is about, by its place among all, of which there is at least one; ``names`` are those of
     all. It is asked for only where there are several.
     """
-    places = range(len(names))
     if len(names) == 1:
         return 0
-    if field.value not in places:
+    if field.value not in range(len(names)):
         field.value = 0
-    return int(
-        st.selectbox(
-            "Mask",
-            places,
-            **field.bound,
-            format_func=lambda place: names[place],
-            label_visibility="collapsed",
-            width=180,
-        )
-    )
+    masks = field.offering(dict(enumerate(names)))
+    return int(st.selectbox("Mask", **masks, label_visibility="collapsed", width=180))

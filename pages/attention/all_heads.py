@@ -6,10 +6,10 @@ import streamlit as st
 
 from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
-from pages.attention import filters, grid, heads, sinks
+from pages.attention import filters, grid, heads, lit_words, sinks
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import SWITCH, Field, View, lit_words, notes, save, show, widgets
+from ui import SWITCH, Field, View, notes, save, show, widgets
 from web.engine import engine
 
 STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")

@@ -17,7 +17,6 @@ from ui.component import component, component_value
 from viz import lines
 from viz.attended import Head, distinguishable, lines_payload
 from viz.component import pack
-from viz.standalone import standalone_html
 
 _KEY = "lines"
 _FILE = "attention-lines"
@@ -49,7 +48,8 @@ def draw(scene: Scene) -> None:
     examples.say_weights(scene.run)
     _put_python(scene, view, drawn)
     numbers(scene, view, drawn, name=_FILE)
-    save.html("This view", lambda: _file(scene, view, payload, drawn), _FILE)
+    maps = {"Heads" if scene.of_heads else "Layer": "; ".join(scene.called(*head) for head in drawn)}
+    save.html("This view", lambda: scene.standalone(lines.SOURCE, payload, "line by line", view, maps), _FILE)
 
 
 def _put_python(scene: Scene, view: Filtered, drawn: list[Head]) -> None:
@@ -67,22 +67,6 @@ def _put_python(scene: Scene, view: Filtered, drawn: list[Head]) -> None:
         lambda: view.weights,
         np,
         before=f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page\n",
-    )
-
-
-def _file(scene: Scene, view: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
-    return standalone_html(
-        lines.SOURCE,
-        payload,
-        title=f"{scene.words.title}, line by line",
-        caption=view.summary(),
-        meta={
-            "Model": scene.run.model.id,
-            "Revision": scene.run.model.revision,
-            "Heads" if scene.of_heads else "Layer": "; ".join(scene.called(*head) for head in drawn),
-            **scene.texts,
-            "Numbers": scene.words.quantity,
-        },
     )
 
 

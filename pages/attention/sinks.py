@@ -24,9 +24,8 @@ from analysis.sinks import (
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.questions.measure_sinks import MeasureSinks
 from model_zoo.types import Sinks
-from pages.attention.scene import Scene
+from pages.attention.scene import LONGEST, Scene
 from ui import as_python, as_text, save
-from ui.attended_text import LONGEST
 from web.engine import engine
 
 RULE: Final = (

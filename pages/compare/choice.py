@@ -1,4 +1,4 @@
-"""Choosing what to compare: two to four models, which of them is A, the reference, and which is B."""
+"""Choosing what to compare: two to four models, which of them is A, the reference, and which is B; and examples."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ import streamlit as st
 
 from analysis.alignment import MOST
 from model_zoo import registry
-from pages.compare.examples import EXAMPLES
-from pages.compare.fields import BESIDE, COMPARED
-from ui import join_names, notes, tuned, widgets
+from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, SHOWN_VIEW
+from ui import HEAD, LAYER, PAIR, TEXT, join_names, notes, read_examples, tuned, widgets
+from ui.show import SHOW
 from web.settings import settings
+
+EXAMPLES = read_examples(
+    "compare",
+    (TEXT, PAIR, LAYER, HEAD, SHOW, SHOWN_VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
+)
+_REFERENCE = "reference-model"
 
 
 def name(model: str, among: Sequence[str] = ()) -> str:
@@ -76,9 +82,6 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
     st.selectbox("A", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder)
     others = {place: name(model, chosen) for place, model in enumerate(chosen[1:], start=2)}
     return st.selectbox("B", **BESIDE.offering({1: "A itself"} | others))
-
-
-_REFERENCE = "reference-model"
 
 
 def _reorder() -> None:

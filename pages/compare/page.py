@@ -2,7 +2,7 @@
 
 from model_zoo.types import ModelSpec
 from pages.compare import scene
-from pages.compare.examples import EXAMPLES
+from pages.compare.choice import EXAMPLES
 from pages.compare.fields import COMPARED, SHOWN_VIEW
 from ui import PAIR, TEXT, Page, read_lesson_links, run, views_of
 

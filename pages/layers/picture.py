@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.probing import Settings, frame
+from analysis.probing.classifier import ProbeKind
 from jobs.study import Finished, Study
 from pages.layers import python_lines
 from pages.layers.fields import PIECES, POOLING
-from pages.layers.method import meaning
 from pages.layers.own_data import OwnData
 from pages.layers.scene import Scene
 from ui import View, as_python, caption, figures, notes, save, work
 from viz.probing import layers_by_tasks
+
+_PROBES: Final[Mapping[ProbeKind, tuple[str, str]]] = {
+    "linear": ("a linear probe", "in linear form"),
+    "mlp": ("a probe with a hidden layer", "in a form such a probe can read"),
+}
 
 
 def draw(scene: Scene) -> None:
@@ -42,7 +48,7 @@ def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
         "layer, in bold, was chosen on other items than these."
     )
     settings, model = results[0].settings, tasks[0].model
-    st.markdown(meaning(settings.kind))
+    st.markdown(_meaning(settings.kind))
     vectors = []
     if any(result.level == "sentence" for result in results):
         vectors.append(f"Vector of a sentence: {_within_sentence(POOLING.labels[settings.pooling])}.")
@@ -58,6 +64,18 @@ def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
     lines = python_lines.bind_results(tasks, user_data)
     as_python.put(lines + "numbers = frame(results)", lambda: frame(results), frame)
     save.table("All results", lambda: table_of(tasks), "layers")
+
+
+def _meaning(kind: ProbeKind) -> str:
+    """What a number on the page says and what it does not, for a probe of this kind."""
+    probe, form = _PROBES[kind]
+    return (
+        f"**What it means.** Each cell is the percentage of unseen sentences (or words) whose label {probe} reads "
+        "correctly off the vectors of that layer. Where it beats the baselines by more than chance, the layer holds "
+        f"that information {form}.\n\n**What it does not mean.** It does not show that the model *uses* the "
+        f"information, and a low number does not show that it is missing: it may be there in a form {probe} cannot "
+        "read."
+    )
 
 
 def _within_sentence(label: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,9 +12,10 @@ from jobs.study import Finished, FoundTrees
 from pages.layers import choice, running
 from pages.layers.choice import Choice
 from pages.layers.fields import TASK
-from pages.layers.method import METHOD
 from ui import Need, View, as_text, widgets
 from ui.own_texts import warn_of_unknown
+
+_METHOD = (Path(__file__).parent / "method.md").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def make(_view: View[Scene]) -> Scene:
 def how(_scene: Scene) -> None:
     """How it is measured, under every view."""
     with st.expander("How it is measured", icon=":material/straighten:"):
-        st.markdown(METHOD)
+        st.markdown(_METHOD)
 
 
 def left_out(scene: Scene) -> str:

@@ -1,8 +1,8 @@
-"""Fields of the page "Masked words" that several of its views or its examples share; the rest stand in their views."""
+"""Fields of the page "Masked words" that several of its views share, and its examples."""
 
 from __future__ import annotations
 
-from ui import SWITCH, Codec, Field, optional, place, view_field, within
+from ui import MASK, MASKS, MODEL, SWITCH, TEXT, Codec, Field, optional, place, read_examples, view_field, within
 
 _PAGE = "masked_words"
 _number = within("the head", 1, 999)
@@ -29,3 +29,5 @@ AGAINST: Field[str] = Field("against", "", of=_PAGE)
 
 # Whether the words of a long text are run one by one, which takes a while.
 LONG: Field[bool] = Field("long", False, SWITCH, of=_PAGE)
+
+EXAMPLES = read_examples(_PAGE, (TEXT, MODEL, MASKS, WORDS, SHOWN_VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT))

@@ -74,12 +74,8 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
     st.markdown("**Softmax and cross-entropy by hand**")
     if WORKED_TOKEN.value not in range(len(answers)):
         WORKED_TOKEN.value = 0
-    worked = st.selectbox(
-        "For the token",
-        range(len(answers)),
-        **WORKED_TOKEN.bound,
-        format_func=lambda i: f"{scene.encoding.tokens[answers[i].position]} (token {answers[i].position + 1})",
-    )
+    tokens = [f"{scene.encoding.tokens[answer.position]} (token {answer.position + 1})" for answer in answers]
+    worked = st.selectbox("For the token", **WORKED_TOKEN.offering(dict(enumerate(tokens))))
     answer = answers[worked]
     rows = scoring.softmax_by_hand(answer, scene.vocabulary.size)
     st.dataframe(

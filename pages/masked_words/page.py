@@ -1,8 +1,7 @@
 """The page "Masked words": what the model believes stands behind a mask."""
 
 from pages.masked_words import scene
-from pages.masked_words.examples import EXAMPLES
-from pages.masked_words.fields import LONG, SHOWN_VIEW, WORDS
+from pages.masked_words.fields import EXAMPLES, LONG, SHOWN_VIEW, WORDS
 from ui import MASKS, MODEL, TEXT, Page, read_lesson_links, run, views_of
 
 PAGE = Page(

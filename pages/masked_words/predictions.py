@@ -84,15 +84,8 @@ def _masks_to_draw(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[
         return range(len(answers))
     kept = tuple(place for place in SHOWN_MASKS.value if place < len(answers))
     SHOWN_MASKS.value = kept[:_MOST_SHOWN] or SHOWN_MASKS.default
-    return sorted(
-        st.multiselect(
-            f"Masks shown (of {len(answers)})",
-            range(len(answers)),
-            **SHOWN_MASKS.bound,
-            max_selections=_MOST_SHOWN,
-            format_func=lambda place: scene.name(answers[place].position),
-        )
-    )
+    masks = SHOWN_MASKS.offering({place: scene.name(answer.position) for place, answer in enumerate(answers)})
+    return sorted(st.multiselect(f"Masks shown (of {len(answers)})", **masks, max_selections=_MOST_SHOWN))
 
 
 def _what_comes_next(scene: Scene) -> None:

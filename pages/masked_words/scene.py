@@ -13,8 +13,7 @@ from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
 from model_zoo.text import foreign_mask
 from model_zoo.types import Encoding, FloatArray, MaskPrediction, ModelInfo, Vocabulary
-from pages.masked_words.examples import EXAMPLES
-from pages.masked_words.fields import WORDS
+from pages.masked_words.fields import EXAMPLES, WORDS
 from ui import MASKS, TEXT, Need, View, address, as_python, as_text, caption, lacking, mask_strip, note, notes, widgets
 from ui.as_python import Lines
 from ui.mask_strip import MaskedText

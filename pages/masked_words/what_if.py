@@ -106,14 +106,8 @@ def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
     if REPLACE.value not in range(len(units)):
         REPLACE.value = units.index(max(units, key=_length))
     labels = make_distinct(f"Replace “{unit.label}”" for unit in units)
-    place = st.selectbox(
-        "Replace",
-        range(len(units)),
-        **REPLACE.bound,
-        format_func=labels.__getitem__,
-        label_visibility="collapsed",
-        width=190,
-    )
+    words = REPLACE.offering(dict(enumerate(labels)))
+    place = st.selectbox("Replace", **words, label_visibility="collapsed", width=190)
     other = st.text_input(
         "with", **REPLACEMENT.bound, placeholder="with another word", label_visibility="collapsed", width=160
     )

@@ -32,14 +32,8 @@ def draw(scene: Scene) -> None:
     if HEAD.value not in range(len(names)):
         HEAD.value = 0
     with controls:
-        head = st.selectbox(
-            "Heads",
-            range(len(names)),
-            format_func=names.__getitem__,
-            **HEAD.bound,
-            label_visibility="collapsed",
-            width=170,
-        )
+        heads = HEAD.offering(dict(enumerate(names)))
+        head = st.selectbox("Heads", **heads, label_visibility="collapsed", width=170)
     attention = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     as_python.put(
         f"""

@@ -27,10 +27,11 @@ from jobs.measure_heads import MeasureHeadsJob
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
+from pages.attention import scene as attention_scene
 from pages.train import presets
 from pages.train.presets import Distillation, FromScratch, Race
 from pages.train.results import LearningCurve
-from ui import as_python, attended_text
+from ui import as_python
 from ui.page import Page, View
 
 pytestmark = pytest.mark.slow
@@ -92,7 +93,7 @@ def test_lines_hold_what_was_chosen(
 
 @pytest.mark.parametrize("show", ["weights", "ALTI"])
 def test_lines_cut_texts_as_pages(show: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attended_text, "LONGEST", 8)
+    monkeypatch.setattr(attention_scene, "LONGEST", 8)
     app = open_page("pages/attention/page.py", view="lines", show=show, text=NASTY)
     assert "max_tokens=8" in as_python.script(app.session_state[as_python.PARTS])
     compute_what_is_shown(app, engine, monkeypatch)

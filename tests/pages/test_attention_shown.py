@@ -215,8 +215,8 @@ LAYER, HEAD = 2, 4  # from 0
 
 
 def _script(scene: object, layer: int, head: int) -> None:
+    from pages.attention import lit_words
     from pages.attention.scene import Scene
-    from ui import lit_words
 
     assert isinstance(scene, Scene)
     lit_words.draw(scene, layer, head)
@@ -260,7 +260,7 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
     assert header["shares"] is False
     assert header["limits"] == pytest.approx(matrices.max(axis=(1, 2)))
 
-    from ui import lit_words
+    from pages.attention import lit_words
 
     scene = Scene(model="embedded/bert", text=UNBELIEVABLE, pair=None, stack="encoder")
     page = lit_words.file(scene, LAYER, HEAD)
@@ -293,8 +293,8 @@ def test_the_filter_is_that_of_the_heatmap(checkpoint: Checkpoint, engine: Engin
 def _stepping(model: str, place: int) -> None:
     import streamlit as st
 
+    from pages.attention import lit_words
     from pages.attention.scene import Scene
-    from ui import lit_words
     from ui.widgets import HEAD, LAYER
 
     lit_words._step(Scene(model=model, text="A cat.", pair=None, stack="encoder"), place)

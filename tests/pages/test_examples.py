@@ -18,10 +18,10 @@ from model_zoo.types import METHODS, Change, TargetAnswer
 from pages import PAGES as ALL_PAGES
 from pages.attention.examples import EXAMPLES as ATTENTION
 from pages.cause.examples import EXAMPLES as CAUSE
-from pages.compare.examples import EXAMPLES as COMPARE
+from pages.compare.choice import EXAMPLES as COMPARE
 from pages.compare.fields import COMPARED, HEADS_BESIDE, LAYERS_BESIDE
 from pages.layers.how_tokens_move import EXAMPLES as MOVEMENT
-from pages.masked_words.examples import EXAMPLES as MASKED_WORDS
+from pages.masked_words.fields import EXAMPLES as MASKED_WORDS
 from pages.next_sentence.scene import EXAMPLES as NEXT_SENTENCE
 from training.finetuning.notebook import finetune
 from training.finetuning.seeds import seed_scores

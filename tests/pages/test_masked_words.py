@@ -23,7 +23,7 @@ from model_zoo import Engine
 from model_zoo.types import signed
 from pages.masked_words import page as masked_words
 from pages.masked_words.__main__ import differences, table
-from pages.masked_words.examples import EXAMPLES
+from pages.masked_words.fields import EXAMPLES
 from ui import MASKS, long_text
 from ui.notes import PREJUDICE
 from ui.precomputed import lenses

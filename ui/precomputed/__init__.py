@@ -133,14 +133,20 @@ def _stored(model: str) -> dict[str, Any] | None:
     return stored if stored["parts"] == PARTS else None
 
 
-@process_cache(most=32)
-def _probing(model: str) -> Mapping[Key, Finished]:
+def _of_these_weights(model: str) -> dict[str, Any] | None:
+    """A model's file, None where it was made of other weights than there are now."""
     stored = _stored(model)
     try:
         revision = engine().revision(model)
     except ModelZooError:
-        return {}  # running the tasks says what is wrong with the model
-    if stored is None or stored["model"]["revision"] != revision:
+        return None  # running the tasks says what is wrong with the model
+    return stored if stored is not None and stored["model"]["revision"] == revision else None
+
+
+@process_cache(most=32)
+def _probing(model: str) -> Mapping[Key, Finished]:
+    stored = _of_these_weights(model)
+    if stored is None:
         return {}
     info = _MODEL.validate_python(stored["model"])
     results: dict[Key, Finished] = {}
@@ -152,20 +158,15 @@ def _probing(model: str) -> Mapping[Key, Finished]:
         if data_fingerprint(dataset) == entry["data"]:
             result = _result(entry["result"], dataset.texts)
             picture = _picture(entry["picture"], dataset.texts)
-            results[Key(model, name, result.settings)] = Finished(
-                TASKS[name].title, info, picture, result, precomputed=True
-            )
+            task = Finished(TASKS[name].title, info, picture, result, precomputed=True)
+            results[Key(model, name, result.settings)] = task
     return results
 
 
 @process_cache(most=32)
 def _trees(model: str) -> FoundTrees | None:
-    stored = _stored(model)
-    try:
-        revision = engine().revision(model)
-    except ModelZooError:
-        return None
-    if stored is None or (stored["model"]["revision"], stored["trees"]["data"]) != (revision, trees_fingerprint()):
+    stored = _of_these_weights(model)
+    if stored is None or stored["trees"]["data"] != trees_fingerprint():
         return None
     info, result = _MODEL.validate_python(stored["model"]), _TREES.validate_python(stored["trees"]["result"])
     return FoundTrees("sentences made from templates", info, result, precomputed=True)
