@@ -430,17 +430,17 @@ LINKS = [
 ]
 
 
-def test_it_opens_on_other_pages_by_its_name(trained: AppTest) -> None:
-    links = {element.proto.label: element.proto for element in trained.get("page_link")}
-    for label, page, key in LINKS:
-        assert links[label].page == page
-        trained.switch_page(f"pages/{page}/page.py")
-        trained.query_params.update(parse_qsl(links[label].query_string))
-        app = sound(trained.run())
-        assert not app.warning, label
-        (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
-        assert NAME in widget.options
-        assert tuned(app).id in widget.value
+@pytest.mark.parametrize(("label", "page", "key"), LINKS)
+def test_it_opens_on_other_pages_by_its_name(label: str, page: str, key: str, trained: AppTest) -> None:
+    (link,) = [element.proto for element in trained.get("page_link") if element.proto.label == label]
+    assert link.page == page
+    trained.switch_page(f"pages/{page}/page.py")
+    trained.query_params.update(parse_qsl(link.query_string))
+    app = sound(trained.run())
+    assert not app.warning
+    (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
+    assert NAME in widget.options
+    assert tuned(app).id in widget.value
 
 
 def test_it_is_saved_as_an_archive_until_its_visitor_has_left(trained: AppTest, engine: Engine) -> None:
