@@ -26,8 +26,8 @@ from model_zoo.types import megabytes
 from ui import address
 from viz.direction import isolated
 from web.engine import cluster, engine
-from web.failures import unforeseen
 from web.frames import frames, place
+from web.process import unforeseen
 from web.settings import settings
 from web.turns import turn
 
@@ -227,22 +227,22 @@ def make_distinct(labels: Iterable[str]) -> list[str]:
     end in their number, in digits of no width. (As many such signs as there were equal labels before would be
     megabytes for a text of one word again and again.)
     """
-    seen: Counter[str] = Counter()
-    distinct = []
-    for label in labels:
-        distinct.append(label + (f"{seen[label]:b}".translate(_NO_WIDTH) if seen[label] else ""))
-        seen[label] += 1
-    return distinct
+    return _with_endings(labels, lambda n_before: f"{n_before:b}".translate(_NO_WIDTH))
 
 
 def number_repeats(names: Iterable[str]) -> list[str]:
     """Names that are told apart: of equal ones, all but the first have their number behind them."""
+    return _with_endings(names, lambda n_before: f" ({n_before + 1})")
+
+
+def _with_endings(labels: Iterable[str], ending: Callable[[int], str]) -> list[str]:
+    """Labels of which all but the first of equal ones end in what their number of equals before them makes."""
     seen: Counter[str] = Counter()
-    numbered = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-    return numbered
+    distinct = []
+    for label in labels:
+        distinct.append(label + (ending(seen[label]) if seen[label] else ""))
+        seen[label] += 1
+    return distinct
 
 
 _NO_WIDTH = str.maketrans("01", "\u200b\u2060")

@@ -14,7 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from jobs import READER, WORKER
 from model_zoo import tuned
-from web import fragments, logs, open_files, requests, sessions, sign_in, sources, states
+from web import app_session, logs, open_files, requests, sessions, sign_in, states
 from web.allocator import keep_less
 from web.background import VISITS
 from web.engine import engine, warm_up
@@ -42,11 +42,11 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format, questions=settings().log_questions)
     open_files.allow_more()
-    requests.refuse()
-    fragments.drop_what_is_inside()
+    app_session.refuse_to_clear_caches()
+    app_session.drop_inner_fragments()
     states.hold()
     kept = sessions.keep(VISITS.at_work)
-    sources.leave_alone()
+    app_session.leave_sources_alone()
     keep_less()
     PagesManager.uses_pages_directory = False  # else pages/ is taken for an old-style app until the router has run once
     warm_up()

@@ -15,7 +15,7 @@ from jobs import WORKER
 from model_zoo import registry
 from model_zoo.types import MB, EngineState, HeldModel
 from web.engine import cluster, engine
-from web.failures import unforeseen
+from web.process import unforeseen
 from web.settings import settings
 from web.turns import PAGES
 

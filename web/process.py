@@ -30,6 +30,19 @@ def process_cache(most: int = 1, key: Callable[..., object] = hashkey) -> Callab
     return decorate
 
 
+class Counter:
+    """Counts since the app was started."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
+@process_cache()
+def unforeseen() -> Counter:
+    """How many failures visitors have seen that nobody foresaw."""
+    return Counter()
+
+
 def register_clear(clear: Callable[[], object]) -> None:
     """Has ``clear_all`` call what empties a cache of another kind."""
     _clears.append(clear)

@@ -1,22 +1,10 @@
-"""Requests that any browser may send, and that would reach beyond the visitor who sends them or fail in Streamlit."""
+"""Messages that any browser may send, and that would fail in Streamlit."""
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.runtime.app_session import AppSession
-
-CLEAR_CACHE = "_handle_clear_cache_request"
 
 _UNSUPPORTED_DATA = 1003
-
-
-def refuse() -> None:
-    """From now on the request to empty Streamlit's caches, which are everybody's, does nothing.
-
-    Raises AttributeError where Streamlit calls its handler something else.
-    """
-    getattr(AppSession, CLEAR_CACHE)
-    setattr(AppSession, CLEAR_CACHE, lambda _session: None)
 
 
 class BinaryFrames:

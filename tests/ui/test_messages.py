@@ -14,7 +14,7 @@ from pages.attention.scene import Scene
 from pages.compare import predictions
 from ui import address, messages
 from ui.widgets import LAYER
-from web.failures import unforeseen
+from web.process import unforeseen
 from web.settings import Settings
 
 SECRET = "My secret sentence."

@@ -17,26 +17,26 @@ from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from web import fragments, requests, sources, states
+from web import app_session, states
 
 
 def test_streamlit_still_handles_the_request_where_it_is_refused() -> None:
     """Streamlit may call it something else one day; then this names what has to be looked at."""
-    assert f"self.{requests.CLEAR_CACHE}()" in inspect.getsource(AppSession.handle_backmsg)
+    assert f"self.{app_session.CLEAR_CACHE}()" in inspect.getsource(AppSession.handle_backmsg)
     empties = [name for name, method in inspect.getmembers(AppSession) if "cache" in name and "clear" in name]
-    assert sorted(empties) == sorted([requests.CLEAR_CACHE, "clear_session_caches"])  # the other is the session's own
+    assert sorted(empties) == sorted([app_session.CLEAR_CACHE, "clear_session_caches"])  # the other is the session's own
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "mend"),
+    ("name", "mend"),
     [
-        (requests, "CLEAR_CACHE", requests.refuse),
-        (fragments, "CLEAR_QUEUE", fragments.drop_what_is_inside),
-        (sources, "REGISTER", sources.leave_alone),
+        ("CLEAR_CACHE", app_session.refuse_to_clear_caches),
+        ("CLEAR_QUEUE", app_session.drop_inner_fragments),
+        ("REGISTER", app_session.leave_sources_alone),
     ],
 )
-def test_an_unknown_name_of_streamlits_ends_the_start(module, name: str, mend, monkeypatch) -> None:
-    monkeypatch.setattr(module, name, "_something_else")
+def test_an_unknown_name_of_streamlits_ends_the_start(name: str, mend, monkeypatch) -> None:
+    monkeypatch.setattr(app_session, name, "_something_else")
     with pytest.raises(AttributeError, match="_something_else"):
         mend()
 
@@ -125,14 +125,14 @@ def session() -> Any:
 
 def cleared(session: Any, *running: str) -> list[str]:
     """Whose messages are left when these fragments, or the whole page, run again."""
-    getattr(AppSession, fragments.CLEAR_QUEUE)(session, list(running) or None)
+    getattr(AppSession, app_session.CLEAR_QUEUE)(session, list(running) or None)
     return [message.delta.fragment_id for message in session.flush_browser_queue()]
 
 
 @pytest.fixture
 def mended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, fragments.CLEAR_QUEUE, getattr(AppSession, fragments.CLEAR_QUEUE))
-    fragments.drop_what_is_inside()
+    monkeypatch.setattr(AppSession, app_session.CLEAR_QUEUE, getattr(AppSession, app_session.CLEAR_QUEUE))
+    app_session.drop_inner_fragments()
 
 
 @pytest.mark.parametrize(

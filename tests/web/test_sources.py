@@ -12,14 +12,14 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from web import sources
+from web import app_session
 
 
 @pytest.fixture(autouse=True)
 def _kept() -> Iterator[None]:
-    before, watched = getattr(AppSession, sources.REGISTER), config.get_option("server.fileWatcherType")
+    before, watched = getattr(AppSession, app_session.REGISTER), config.get_option("server.fileWatcherType")
     yield
-    setattr(AppSession, sources.REGISTER, before)
+    setattr(AppSession, app_session.REGISTER, before)
     config.set_option("server.fileWatcherType", watched)
 
 
@@ -39,9 +39,9 @@ def test_files_are_watched_only_where_that_is_wanted() -> None:
     """Streamlit, left to itself, watches in a session that is resumed: where it heeds the setting, ours can go."""
     config.set_option("server.fileWatcherType", "none")
     assert [run(_watches(resumed=resumed)) for resumed in (False, True)] == [False, True]
-    before = getattr(AppSession, sources.REGISTER)
+    before = getattr(AppSession, app_session.REGISTER)
     for watched in ("none", "poll"):
         config.set_option("server.fileWatcherType", watched)
-        setattr(AppSession, sources.REGISTER, before)
-        sources.leave_alone()
+        setattr(AppSession, app_session.REGISTER, before)
+        app_session.leave_sources_alone()
         assert {run(_watches(resumed=resumed)) for resumed in (False, True)} == {watched == "poll"}
