@@ -25,7 +25,6 @@ from model_zoo.engine_interface import EngineInterface
 from model_zoo.question import Question
 from model_zoo.tuned import is_id
 from model_zoo.types import DoubleArray, FloatArray, IntArray
-from ui.messages import fragment
 
 PARTS: Final = "python_parts"
 _ENGINE: Final = "from model_zoo import Engine"
@@ -247,11 +246,7 @@ def read_bytes(name: str, data: bytes, *, uploaded: bool) -> Lines:
 
 
 def box() -> None:
-    """The box that shows the lines of what is on the screen when it is opened."""
-    fragment(_box)()
-
-
-def _box() -> None:
+    """The box that shows the lines of what is on the screen when it is opened; a fragment."""
     opened = st.popover("As Python", icon=":material/code:", width="content", key="as-python", on_change="rerun")
     with opened, st.container(key="lines-of-python"):
         code = script(_parts()) if _parts() else ""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -103,16 +102,12 @@ def _sentence(report: Report) -> str:
     more = " …" if len(report.unused) > _MOST_NAMED else "."
     header = " The first line is data." if report.header is False else ""
     quotes = " Quotes are signs like any other." if report.quoting == "none" else ""
-    return " ".join(
-        filter(
-            None,
-            (
-                f"Read as {report.format}: {counted(report.n_items, report.noun)}.{header}{quotes}",
-                f"{columns[:1].upper()}{columns[1:]}." if columns else "",
-                f"Not used: {unused}{more}" if unused else "",
-            ),
-        )
-    )
+    sentences = [
+        f"Read as {report.format}: {counted(report.n_items, report.noun)}.{header}{quotes}",
+        f"{columns[:1].upper()}{columns[1:]}." if columns else "",
+        f"Not used: {unused}{more}" if unused else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def _preview(report: Report) -> pd.DataFrame:
@@ -127,17 +122,16 @@ def _boxes(report: Report, field: Field[Choices]) -> None:
     """
     choices = field.value
     names = [*dict.fromkeys([*report.samples, *report.columns.values(), *report.unused])]
-    boxes: list[tuple[str, str, Sequence[Any], Any, Callable[[Any], str]]] = []
+    boxes: list[tuple[str, str, Mapping[Any, str], Any]] = []
     for role, of in report.roles.items():
-        options = names if of.needed else [_NONE, *names]
+        options = {name: _labelled(report.samples, name) for name in (names if of.needed else [_NONE, *names])}
         chosen = dict(choices.columns).get(role, report.columns.get(role, "")) or (None if of.needed else _NONE)
         value = chosen if chosen in options else None
-        labels = partial(_labelled, report.samples)
-        boxes.append((f"{of.meaning[:1].upper()}{of.meaning[1:]}", f"column {role}", options, value, labels))
+        boxes.append((f"{of.meaning[:1].upper()}{of.meaning[1:]}", f"column {role}", options, value))
     if report.header is not None:
-        boxes.append(("The first line", "header", [*_HEADER], report.header, partial(_named, _HEADER)))
+        boxes.append(("The first line", "header", _HEADER, report.header))
     if report.quoting is not None:
-        boxes.append(("Quotes are", "quoting", [*_QUOTES], report.quoting, partial(_named, _QUOTES)))
+        boxes.append(("Quotes are", "quoting", _QUOTES, report.quoting))
     for left in range(0, len(boxes), 2):
         for place, box in zip(st.columns(2), boxes[left : left + 2], strict=False):
             with place:
@@ -152,20 +146,14 @@ def _labelled(samples: Mapping[str, str], name: str) -> str:
     return f"{clipped(name)} (“{sample}”)" if sample else clipped(name)
 
 
-def _named(names: Mapping[Any, str], value: Any) -> str:
-    return names[value]
-
-
-def _box(
-    field: Field[Choices], label: str, choice: str, options: Sequence[Any], value: Any, labels: Callable[[Any], str]
-) -> None:
+def _box(field: Field[Choices], label: str, choice: str, options: Mapping[Any, str], value: Any) -> None:
     key = f"{field.key} {choice}"
     st.session_state[key] = value
     st.selectbox(
         label,
-        options,
+        [*options],
         key=key,
-        format_func=labels,
+        format_func=options.__getitem__,
         placeholder="Choose a column",
         on_change=_choose,
         args=(field, choice),

@@ -8,7 +8,6 @@ from contextlib import closing
 from typing import TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo.types import duration
 from ui.field import Field
@@ -73,13 +72,9 @@ def collect_parts(
                     first = len(collected), last
                 elif n_runs > 2:
                     seconds = (last - first[1]) / (len(collected) - first[0])
-                    left = duration((n_parts - len(collected)) * seconds)
-                    _say(bar, len(collected) / n_parts, f"{len(collected) / n_parts:.0%} done, about {left} left")
+                    share, left = len(collected) / n_parts, duration((n_parts - len(collected)) * seconds)
+                    bar.progress(share, f"{share:.0%} done, about {left} left")
             collected.append(part)
             last = now
     place.empty()
     return collected
-
-
-def _say(bar: DeltaGenerator, share: float, words: str) -> None:
-    bar.progress(share, words)

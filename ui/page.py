@@ -205,7 +205,7 @@ def run(page: Page[Any]) -> None:
     if page.body is not None:
         page.body()
         if save.has_files():
-            save.box()
+            fragment(save.box)()
         address.publish()
         return
     assert page.scene is not None
@@ -261,9 +261,8 @@ def _link(page: Page[Any], left_out: str) -> None:
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-take-away"):
-        save.box()
-        as_python.box()
-        save.citation_box()
+        for box in (save.box, as_python.box, save.citation_box):
+            fragment(box)()
         browser.copy_link(address.shared_query())
         scope = "what is chosen" if left_out else "what you see"
         if address.publish():

@@ -19,7 +19,6 @@ from model_zoo.errors import InvalidInput, ModelZooError
 from ui import address, cite, widgets
 from ui.component import component, on_component_event
 from ui.field import SWITCH, Field, one_of, within
-from ui.messages import fragment
 from viz import component as files
 from viz.layout import for_paper
 from viz.palette import theme
@@ -127,11 +126,7 @@ def button(label: str, make: Callable[[], str | bytes], name: str, kind: Kind, h
 
 
 def box() -> None:
-    """The box in which everything is saved that is on the shelf when it is opened."""
-    fragment(_box)()
-
-
-def _box() -> None:
+    """The box in which everything is saved that is on the shelf when it is opened; a fragment."""
     with st.popover("Save", icon=":material/download:", width="content", key="save", on_change="rerun") as opened:
         shelf = _shelf()
         words = _words()
@@ -272,11 +267,7 @@ def _about(shelf: _Shelf, picture_: _Picture, several: bool) -> dict[str, str]:
 
 
 def citation_box() -> None:
-    """The box that says how to cite what is on the screen when it is opened."""
-    fragment(_citation_box)()
-
-
-def _citation_box() -> None:
+    """The box that says how to cite what is on the screen when it is opened; a fragment."""
     opened = st.popover("Cite", icon=":material/format_quote:", width="content", key="cite", on_change="rerun")
     with opened, st.container(key="citation"):
         st.caption("BibTeX, and as text")

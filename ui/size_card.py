@@ -15,26 +15,20 @@ PUBLISHED: Final = ("google-bert/bert-base-uncased", "google-bert/bert-large-unc
 
 # Of BERT: Devlin et al. 2019, section 3.1 and appendix A.2 (a million steps of 256 sequences of up to 512 tokens).
 # Of the bundled models: their cards, in model_zoo/weights.
-_TOKENS: Final = {
-    PUBLISHED[0]: "about 130 billion",
-    PUBLISHED[1]: "about 130 billion",
-    "embedded/bert": "9.7 million, after MiniLM’s own",
-    "embedded/tinybert": "11.4 million",
-    "embedded/modernbert": "7.5 million",
-    "embedded/bilstm": "5.6 million",
-}
-_COST: Final = {
-    PUBLISHED[0]: "4 days on 16 TPU chips",
-    PUBLISHED[1]: "4 days on 64 TPU chips",
-    "embedded/bert": "2.4 hours on a CPU",
-    "embedded/tinybert": "52 minutes on a CPU",
-    "embedded/modernbert": "65 minutes on a CPU",
-    "embedded/bilstm": "38 minutes on a CPU",
+# The tokens that each read in pretraining, and what that took.
+_PRETRAINING: Final = {
+    PUBLISHED[0]: ("about 130 billion", "4 days on 16 TPU chips"),
+    PUBLISHED[1]: ("about 130 billion", "4 days on 64 TPU chips"),
+    "embedded/bert": ("9.7 million, after MiniLM’s own", "2.4 hours on a CPU"),
+    "embedded/tinybert": ("11.4 million", "52 minutes on a CPU"),
+    "embedded/modernbert": ("7.5 million", "65 minutes on a CPU"),
+    "embedded/bilstm": ("5.6 million", "38 minutes on a CPU"),
 }
 
 
 def sizes(spec: ModelSpec) -> dict[str, str]:
     """What tells models of one kind apart, as the card shows it; "–" for what is not known here."""
+    tokens, took = _PRETRAINING.get(spec.id, ("–", "–"))
     return {
         "layers": f"{spec.layers}",
         "attention heads a layer": f"{spec.heads or 'none'}",
@@ -42,8 +36,8 @@ def sizes(spec: ModelSpec) -> dict[str, str]:
         "parameters": f"{spec.parameters / 1e6:.1f} M",
         "vocabulary": f"{spec.vocabulary:,}",
         "longest text, in tokens": f"{spec.max_tokens:,}" if spec.max_tokens else "no fixed limit",
-        "tokens read in pretraining": _TOKENS.get(spec.id, "–"),
-        "pretraining took": _COST.get(spec.id, "–"),
+        "tokens read in pretraining": tokens,
+        "pretraining took": took,
     }
 
 

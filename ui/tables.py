@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,17 @@ def draw(table: pd.DataFrame, **options: Any) -> None:
     st.dataframe(shortened, hide_index=True, **options)
     if shortened is not table:
         st.caption("Texts that end in “…” are cut on this screen alone.")
+
+
+def draw_selectable(table: pd.DataFrame, key: str, select: Callable[[int], None], **options: Any) -> None:
+    """``st.dataframe`` with these options; ``select`` is told the place of a row that is selected."""
+
+    def selected() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            select(rows[0])
+
+    st.dataframe(table, key=key, hide_index=True, on_select=selected, selection_mode="single-row", **options)
 
 
 def short(table: pd.DataFrame) -> pd.DataFrame:

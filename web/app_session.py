@@ -1,5 +1,5 @@
-"""What Streamlit's sessions do otherwise in this app. Each function here raises AttributeError where Streamlit calls what
-it changes something else.
+"""What Streamlit's sessions do otherwise in this app. Each function raises AttributeError where Streamlit calls what it
+changes something else.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ send anything to another host.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -91,8 +91,4 @@ class Headers:
         """The policy. Older browsers do not take the page's own websocket for its own address, so it is named."""
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
         sources = {"connect-src": f"'self' ws://{host} wss://{host}"} if _HOST.fullmatch(host) else {}
-        return _join_directives({**self._policy, **sources})
-
-
-def _join_directives(directives: Mapping[str, str]) -> str:
-    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
+        return "; ".join(f"{name} {allowed}" for name, allowed in {**self._policy, **sources}.items())

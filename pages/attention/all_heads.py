@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis.filters import Filtered
-from analysis.thumbnails import Thumbnails, thumbnails
+from analysis.thumbnails import thumbnails
 from pages.attention import filters, grid, heads, lit_words, sinks
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
@@ -29,7 +29,7 @@ def draw(scene: Scene) -> None:
             disabled=scene.measure in ("value-weighted", "value zeroing"),
         )
     heads.compute(scene)
-    if _is_long(scene):
+    if max(scene.run.n_tokens, scene.run.n_keys) > _LONG:
         lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")
     else:
@@ -48,10 +48,6 @@ def draw(scene: Scene) -> None:
         save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 
 
-def _is_long(scene: Scene) -> bool:
-    return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
-
-
 def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
     """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
     view = scene.filtered(scene.maps.map(layer, head))
@@ -59,35 +55,26 @@ def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | 
         return None
     if not scene.of_heads:
         st.caption(f"Layer {layer + 1}, all heads together with the residual stream.")
-    draw_heatmap(
-        scene,
-        view,
-        "heatmap",
-        scene.file("attention", layer, head),
-        stretch=stretch or not scene.maps.shares,
-    )
+    name = scene.file("attention", layer, head)
+    draw_heatmap(scene, view, "heatmap", name, stretch=stretch or not scene.maps.shares)
     scene.put_map(layer, head, lambda: view.weights)
     return view
 
 
 def _all_heads(scene: Scene, layer: int, head: int) -> None:
-    small = _thumbnails(scene)
-    if 0 in small.pixels.shape:
-        return
-    grid.show(scene, small, layer, head)
-    if small.pooled:
-        st.caption("The text is long: each pixel of a small picture shows the largest weight of a block of tokens.")
-
-
-def _thumbnails(scene: Scene) -> Thumbnails:
-    """Computed once per text, model and filter, not again for another head."""
     maps = scene.maps
-    return engine().derived(
+    # Once per text, model and filter, not again for another head.
+    small = engine().derived(
         ("thumbnails", *scene.run_key, scene.filter, scene.measure),
         lambda: thumbnails(
             (scene.filtered(maps.layer(layer)).weights for layer in range(maps.n_layers)), shares=maps.shares
         ),
     )
+    if 0 in small.pixels.shape:
+        return
+    grid.show(scene, small, layer, head)
+    if small.pooled:
+        st.caption("The text is long: each pixel of a small picture shows the largest weight of a block of tokens.")
 
 
 VIEW = View(

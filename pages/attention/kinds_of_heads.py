@@ -13,7 +13,7 @@ from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable, head_table
 from model_zoo.types import counted
 from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
-from ui import View, as_text, caption, notes, page_link, save
+from ui import View, as_text, caption, notes, page_link, save, tables
 
 _OPEN = "table-of-heads"
 _NO_RULE = "no rule fits"
@@ -97,18 +97,14 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
     scores = [_NO_RULE if np.isnan(score) else f"{score:.2f}" for score in frame["score"]]
     table = frame.assign(score=scores)[["layer", "head", "label", "score", *defined]]
 
-    def open_selected() -> None:
-        rows = st.session_state[_OPEN]["selection"]["rows"]
-        if rows:
-            open_head(int(frame["layer"].iloc[rows[0]]) - 1, int(frame["head"].iloc[rows[0]]) - 1)
+    def open_selected(row: int) -> None:
+        open_head(int(frame["layer"].iloc[row]) - 1, int(frame["head"].iloc[row]) - 1)
 
-    st.dataframe(
+    tables.draw_selectable(
         table,
-        key=_OPEN,
-        hide_index=True,
+        _OPEN,
+        open_selected,
         height=400,
-        on_select=open_selected,
-        selection_mode="single-row",
         placeholder="not visible",  # in this head's layer, of a model whose tokens see only so far
         column_config={
             "layer": st.column_config.NumberColumn(width=_PLACE),

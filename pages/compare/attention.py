@@ -42,6 +42,7 @@ from ui import (
     save,
     say,
     show,
+    tables,
     widgets,
 )
 from ui.show import SHOW
@@ -185,6 +186,13 @@ class _Heads:
             return LAYER, HEAD
         return LAYERS_BESIDE[place - 1], HEADS_BESIDE[place - 1]
 
+    def open(self, model: str, layer: int, head: int) -> None:
+        """Show this head, or layer, of a model, both from 0."""
+        of_layer, of_head = self.fields(model)
+        of_layer.value = layer + 1
+        if self.of_heads:
+            of_head.value = head + 1
+
     def choose(self, model: str, called: str) -> tuple[int, int]:
         """A line with what the model is called and steppers for layer and head.
 
@@ -320,26 +328,14 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
     unit, alike = ("head", "attention is") if heads.of_heads else ("layer", "rows are")
     st.caption(f"For every {unit} of A, the {unit} of B whose {alike} most similar. Select a row to open both.")
 
-    def open_both() -> None:
-        rows = st.session_state[_MATCHES]["selection"]["rows"]
-        if rows:
-            match = matches[rows[0]]
-            of_b, of_a = heads.fields(scene.b), heads.fields(scene.a)
-            for (layer, head), at in ((of_b, (match.layer_b, match.head_b)), (of_a, (match.layer_a, match.head_a))):
-                layer.value = at[0] + 1
-                if heads.of_heads:
-                    head.value = at[1] + 1
+    def open_both(row: int) -> None:
+        match = matches[row]
+        heads.open(scene.b, match.layer_b, match.head_b)
+        heads.open(scene.a, match.layer_a, match.head_a)
 
     table = matches_table(matches, _distinct(scene), of_heads=heads.of_heads)
-    st.dataframe(
-        table,
-        key=_MATCHES,
-        hide_index=True,
-        height=300,
-        on_select=open_both,
-        selection_mode="single-row",
-        column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
-    )
+    config = {table.columns[-1]: st.column_config.NumberColumn(format="%.3f")}
+    tables.draw_selectable(table, _MATCHES, open_both, height=300, column_config=config)
     save.table("Best matches", lambda: table, "compare-best-matches")
 
 
@@ -356,13 +352,6 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_maps: tupl
     """The heads, or layers, of B most like the one of A that is shown, each a button that opens it."""
     layer_a, head_a = heads.chosen[scene.a]
     bits = matrix[layer_a * n_maps[0] + head_a]
-    of_layer, of_head = heads.fields(scene.b)
-
-    def show(layer: int, head: int) -> None:
-        of_layer.value = layer + 1
-        if heads.of_heads:
-            of_head.value = head + 1
-
     say(f"Most similar to {heads.called(layer_a, head_a)} of A, in {scene.name(scene.b)}:")
     with st.container(horizontal=True, key="most-similar"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
@@ -370,8 +359,8 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_maps: tupl
             st.button(
                 f"{heads.called(layer, head).capitalize()}: {bits[column]:.3f} bits",
                 key=f"most similar {column}",
-                on_click=show,
-                args=(layer, head),
+                on_click=heads.open,
+                args=(scene.b, layer, head),
             )
 
 

@@ -118,18 +118,13 @@ def _guesses_in_python(scene: Scene, answers: Mapping[str, Sequence[MaskPredicti
     )
 
 
-def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Where masks were typed, and where the words between them are."""
+def _strip(text: str) -> tuple[list[str], list[tuple[int, int]], DeltaGenerator]:
+    """The words of the text, but for masks that were typed, to click on. Returns what stands at each mask ("" where it
+    was typed), and where; and the line of controls beside them.
+    """
     typed = [match.span() for match in _TYPED.finditer(text)]
     inside = {place for span in typed for place in range(*span)}
-    return typed, [span for span in word_spans(text) if inside.isdisjoint(range(*span))]
-
-
-def _strip(text: str) -> tuple[list[str], list[tuple[int, int]], DeltaGenerator]:
-    """The words of the text to click on. Returns what stands at each mask ("" where it was typed), and where; and the
-    line of controls beside them.
-    """
-    typed, words = _typed_and_words(text)
+    words = [span for span in word_spans(text) if inside.isdisjoint(range(*span))]
     clicked = mask_strip.carry_masks(MASKS, text, words)
 
     def choose(places: list[int]) -> None:

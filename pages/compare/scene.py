@@ -208,12 +208,6 @@ def successes(outcomes: Mapping[str, Result | Exception]) -> dict[str, Result]:
     return {model: outcome for model, outcome in outcomes.items() if not isinstance(outcome, Exception)}
 
 
-def readings(scene: Scene) -> dict[str, Encoding]:
-    """The tokens of the texts for every model, in which [MASK] is each one's own mask."""
-    scene.check()
-    return {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
-
-
 def common_words_in_python(answers: str, n: int) -> str:
     """A line that binds ``alignment`` to the common words of the ``n`` encodings of ``answers``."""
     return f"alignment = align([answer.encoding for answer in {answers}]{' * 2' * (n == 1)})\n"
@@ -260,11 +254,10 @@ def _failures(scene: Scene) -> None:
 def about_models(scene: Scene) -> None:
     """What each of the models is, in a line."""
     for model in scene.models:
-        st.caption(f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}.")
-
-
-def _facts(info: ModelInfo) -> str:
-    return f"{info.size}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
+        info = scene.infos[model]
+        parameters = f"{info.parameters / 1e6:.1f} M parameters"
+        facts = f"{info.size}, width {info.width}, {parameters}, revision {info.revision[:14]}"
+        st.caption(f"**{as_text(scene.name(model))}:** {as_text(facts)}.")
 
 
 def draw_columns(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from analysis.alignment import BETWEEN, align, fertility, pieces_table
 from model_zoo.types import counted
-from pages.compare.scene import Scene, common_words, readings
+from pages.compare.scene import Scene, common_words
 from ui import View, as_python, join_names, notes, save, say, token_line
 from viz.pieces import pieces
+from web.engine import engine
 
 _TALLEST = 520  # px; a longer table scrolls
 
 
 def draw(scene: Scene) -> None:
-    encodings = readings(scene)
+    scene.check()
+    encodings = {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
     notes.warn_beyond_training({model: len(encoding) for model, encoding in encodings.items()})
     alignment = common_words(scene, encodings)
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
@@ -57,15 +58,10 @@ def draw(scene: Scene) -> None:
     with st.expander("The table", icon=":material/table:"):
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
     with st.container(horizontal=True):
-        save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+        n_pieces = {f"{name}: pieces": [len(cell.split(BETWEEN)) for cell in table[name]] for name in names}
+        save.table("Tokens", lambda: table.assign(**n_pieces), "compare-tokens")
         infos = [scene.infos[model] for model in encodings]
         token_line.file(lines, "Tokens", "The tokens of every word.", infos, "compare-tokens")
-
-
-def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The table, with the number of pieces of every word added."""
-    counts = {f"{name}: pieces": [len(cell.split(BETWEEN)) for cell in table[name]] for name in names}
-    return table.assign(**counts)
 
 
 VIEW = View(

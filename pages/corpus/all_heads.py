@@ -13,7 +13,7 @@ from analysis.corpus.relations import Relation
 from analysis.head_measures import special_names
 from pages.corpus.measures import Numbers, Sought
 from pages.corpus.scene import Scene, open_head
-from ui import Field, View, as_python, as_text, caption, figures, note, notes, pattern, save, widgets
+from ui import Field, View, as_python, as_text, caption, figures, note, notes, pattern, save, tables, widgets
 from viz.head_measure import HeadMeasure
 from viz.planes import head_scatter
 from web.engine import engine
@@ -117,21 +117,10 @@ def _table(statistics: HeadStatistics, numbers: Numbers) -> None:
         for end, called in (("low", "from"), ("high", "to")):
             config[f"{name}_{end}"] = st.column_config.NumberColumn(called, format="%.2f", width=_END)
 
-    def open_selected() -> None:
-        rows = st.session_state[_TABLE]["selection"]["rows"]
-        if rows:
-            open_head(*statistics.head(rows[0]))
+    def open_selected(row: int) -> None:
+        open_head(*statistics.head(row))
 
-    st.dataframe(
-        frame,
-        key=_TABLE,
-        hide_index=True,
-        height=400,
-        on_select=open_selected,
-        selection_mode="single-row",
-        placeholder="not defined",
-        column_config=config,
-    )
+    tables.draw_selectable(frame, _TABLE, open_selected, height=400, placeholder="not defined", column_config=config)
     save.table("All heads", lambda: frame, "all-heads")
 
 

@@ -59,17 +59,7 @@ _DEVIATE: Final = NormalDist().inv_cdf
 
 def settings() -> Settings:
     """Those with which the page "Layers" opens."""
-    return Settings(
-        sentences=fields.SENTENCES.default,
-        pooling=fields.POOLING.default,
-        pieces=fields.PIECES.default,
-        kind=fields.PROBE.default,
-        control=fields.CONTROL_TASK.default,
-        mdl=fields.MDL.default,
-        untrained=fields.UNTRAINED.default,
-        seed=fields.SEED.default,
-        seeds=fields.SEEDS.default,
-    )
+    return Settings(**{name: field.default for name, field in fields.OF_SETTINGS.items()})
 
 
 def measured(engine: Engine, model: str) -> str:

@@ -43,59 +43,49 @@ def draw() -> Choice:
 
 
 def _settings() -> Settings:
-    sentences = st.number_input(
+    st.number_input(
         "Sentences per task",
         **fields.SENTENCES.bound,
         help="In total: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for "
         "testing. A file with its own split keeps it. More sentences give narrower intervals.",
     )
     left, right = st.columns(2)
-    seed = left.number_input(
+    left.number_input(
         "Seed",
         **fields.SEED.bound,
         help="Sets which sentences and which split are drawn. A task's numbers depend on "
         "its own sentences, the model, the settings and the seed, not on the other tasks.",
     )
-    seeds = right.number_input(
+    right.number_input(
         "Seeds",
         **fields.SEEDS.bound,
         help="Repeats everything with the next seeds and shows the range of results: with different sentences of a "
         "built-in task, or a different split of your own data. A split that came with a file stays.",
     )
-    pooling = widgets.choice(
+    widgets.choice(
         "The vector of a sentence",
         fields.POOLING,
         help="Mean and maximum leave out special tokens such as [CLS] and [SEP], whatever a model’s own pooling is.",
     )
-    pieces = widgets.choice("The vector of a word", fields.PIECES)
-    kind = widgets.choice("The probe", fields.PROBE)
-    control = st.toggle(
+    widgets.choice("The vector of a word", fields.PIECES)
+    widgets.choice("The probe", fields.PROBE)
+    st.toggle(
         "Control task and selectivity",
         **fields.CONTROL_TASK.bound,
         help="The same probe on labels assigned to words at random (Hewitt & Liang 2019).",
     )
-    untrained = st.toggle(
+    st.toggle(
         "Random weights",
         **fields.UNTRAINED.bound,
         help="The same probes on an untrained model of the same shape. Takes twice as long.",
     )
-    mdl = st.toggle(
+    st.toggle(
         "Description length (MDL)",
         **fields.MDL.bound,
         help="How many bits it takes to encode the labels while the probe learns them (Voita & Titov 2020). Takes "
         "longer.",
     )
-    return Settings(
-        sentences=int(sentences),
-        pooling=pooling,
-        pieces=pieces,
-        kind=kind,
-        control=control,
-        mdl=mdl,
-        untrained=untrained,
-        seed=int(seed),
-        seeds=int(seeds),
-    )
+    return Settings(**{name: field.value for name, field in fields.OF_SETTINGS.items()})
 
 
 def _tasks() -> list[str]:

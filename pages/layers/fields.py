@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from analysis.probing.classifier import ProbeKind
 from analysis.probing.features import Pieces, Pooling
@@ -33,7 +35,19 @@ PROBE: Field[ProbeKind] = Field("probe", "linear", one_of("the probe", _PROBES),
 CONTROL_TASK: Field[bool] = Field("control_task", True, SWITCH, of=_PAGE)
 UNTRAINED: Field[bool] = Field("untrained", True, SWITCH, of=_PAGE)
 MDL: Field[bool] = Field("mdl", False, SWITCH, of=_PAGE)
-ASKED = (TASKS, SENTENCES, SEED, SEEDS, POOLING, PIECES, PROBE, CONTROL_TASK, UNTRAINED, MDL)
+OF_SETTINGS: Mapping[str, Field[Any]] = {
+    "sentences": SENTENCES,
+    "seed": SEED,
+    "seeds": SEEDS,
+    "pooling": POOLING,
+    "pieces": PIECES,
+    "kind": PROBE,
+    "control": CONTROL_TASK,
+    "untrained": UNTRAINED,
+    "mdl": MDL,
+}
+"""The fields of ``Settings`` by their names there."""
+ASKED = (TASKS, *OF_SETTINGS.values())
 
 # The visitor's own data; the rank is that of the structural probe.
 _FORMATS = {"table": "Labelled texts", "conllu": "Treebank (CoNLL-U)"}

@@ -17,7 +17,10 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         task = scene.ask_task()
         result = task.result
-        layer = result.layers[_ask_layer(len(result.layers))]
+        n_layers = len(result.layers)
+        LAYER.value = min(LAYER.value, n_layers - 1)
+        names = dict(enumerate(layer_names(n_layers)))  # 0 is the embeddings
+        layer = result.layers[int(st.select_slider("Layer", **LAYER.offering(names), width=360))]
     lines = python_lines.bind_result(task, scene.choice.user_data)
     lines += f"numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)"
     as_python.put(lines, lambda: pd.DataFrame(layer.wrong), pd)
@@ -42,12 +45,6 @@ def draw(scene: Scene) -> None:
         "probe was most confident about."
     )
     save.table("These examples", lambda: table, f"misclassified-{result.task}-layer-{layer.layer}")
-
-
-def _ask_layer(n_layers: int) -> int:
-    """A slider over the layers; 0 is the embeddings."""
-    LAYER.value = min(LAYER.value, n_layers - 1)
-    return int(st.select_slider("Layer", **LAYER.offering(dict(enumerate(layer_names(n_layers)))), width=360))
 
 
 VIEW = View(

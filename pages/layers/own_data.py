@@ -32,7 +32,7 @@ _ABOUT_TREES = (
     "the edges."
 )
 _EXAMPLE = "template-trees"
-_OWN = OwnFile(
+OWN = OwnFile(
     upload="probing upload",
     in_use="probing file",
     pasted=fields.DATA,
@@ -65,7 +65,7 @@ def draw(seed: int) -> OwnData | None:
         rank = _about_trees()
     user_data: OwnData | None = None
     with failures_as_messages():
-        file = _OWN.draw()
+        file = OWN.draw()
         if file is None:
             return None
         with how_read.choosing(fields.READ):
@@ -104,13 +104,8 @@ def _about_trees() -> int:
             "400 sentences with their trees, made from templates written for this app; not a treebank of real text.",
         )
 
-    use.button("Use the example", on_click=_OWN.use, args=(_EXAMPLE,), icon=":material/park:")
+    use.button("Use the example", on_click=OWN.use, args=(_EXAMPLE,), icon=":material/park:")
     return int(requested_rank)
-
-
-def uploaded() -> bool:
-    """Whether a file is in use: the one uploaded last, or the example, until it is removed."""
-    return _OWN.uploaded()
 
 
 def _read(file: File, target: str, rank: int, seed: int) -> tuple[OwnData, Report]:
@@ -126,7 +121,7 @@ def _read(file: File, target: str, rank: int, seed: int) -> tuple[OwnData, Repor
     call = partial(readers.read_file, file.data, file.name, cast(readers.Target, target), seed, choices)
     data, report = read([file], call)
     task = StructuralTask(data, rank) if isinstance(data, Treebank) else data
-    return OwnData("own data " + " ".join(parts), task, file, uploaded(), choices), report
+    return OwnData("own data " + " ".join(parts), task, file, OWN.uploaded(), choices), report
 
 
 def _describe(task: Dataset | StructuralTask, report: Report) -> None:

@@ -1,6 +1,6 @@
 """The page "Layers": what can be read off each layer, by probes."""
 
-from pages.layers import fields, scene
+from pages.layers import fields, running, scene
 from ui import MODEL, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
@@ -16,7 +16,7 @@ PAGE = Page(
     views=views_of("layers"),
     scene=scene.make,
     footer=scene.how,
-    left_out=scene.left_out,
+    left_out=lambda on_screen: running.left_out_of_link(on_screen.choice),
     lesson_links=read_lesson_links("layers", (MODEL, *fields.ASKED, *fields.LOOKED_AT, fields.SHOWN_VIEW)),
     shows=lambda spec: "yes, the encoder's" if spec.cross_attention else "yes",
 )

@@ -51,7 +51,7 @@ def of_last_run() -> list[Finished | FoundTrees]:
 
 def left_out_of_link(choice: Choice) -> str:
     """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
-    left_out = ["the file you uploaded"] if own_data.uploaded() else []
+    left_out = ["the file you uploaded"] if own_data.OWN.uploaded() else []
     if not all(result.precomputed for result in known(choice.tasks) or of_last_run()):
         left_out.append(
             "results of your own runs: whoever opens the link has to run the tasks again, on the same sentences"

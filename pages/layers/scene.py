@@ -63,11 +63,6 @@ def how(_scene: Scene) -> None:
         st.markdown(_METHOD)
 
 
-def left_out(scene: Scene) -> str:
-    """What is on the screen and not in the address."""
-    return running.left_out_of_link(scene.choice)
-
-
 def _results(choice: Choice) -> list[Finished | FoundTrees]:
     """The results of what is chosen; where there are none, those of the last run, and a word about that."""
     results = running.known(choice.tasks)

@@ -6,7 +6,6 @@ import hmac
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -69,19 +68,11 @@ def draw() -> None:
         if code:
             st.text_input("Code", type="password", key=_CODE, max_chars=200, autocomplete="off", width=280)
         st.form_submit_button("Empty the caches", on_click=_empty, icon=":material/cleaning_services:")
-    outcome: _Outcome | None = st.session_state.pop(_OUTCOME, None)
-    if outcome is not None and outcome.done:
-        st.success(outcome.text, icon=":material/check_circle:")
-    elif outcome is not None:
-        st.warning(outcome.text, icon=":material/lock:")
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What came of pressing the button, in a sentence."""
-
-    done: bool
-    text: str
+    done, sentence = st.session_state.pop(_OUTCOME, (False, ""))
+    if done:
+        st.success(sentence, icon=":material/check_circle:")
+    elif sentence:
+        st.warning(sentence, icon=":material/lock:")
 
 
 def _empty() -> None:
@@ -89,8 +80,8 @@ def _empty() -> None:
     code = settings().status_code
     refusal = guard().refusal(st.session_state[_CODE], code) if code else None
     if refusal is not None:
-        st.session_state[_OUTCOME] = _Outcome(False, refusal)
+        st.session_state[_OUTCOME] = False, refusal
         return
     before = look()
     engine().close()
-    st.session_state[_OUTCOME] = _Outcome(True, words.freed(before, look()))
+    st.session_state[_OUTCOME] = True, words.freed(before, look())
