@@ -246,6 +246,5 @@ def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Seq
 
 
 def _is_history_navigation() -> bool:
-    """Whether the browser's Back or Forward caused this run."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation

@@ -141,7 +141,6 @@ def _boxes(report: Report, field: Field[Choices]) -> None:
 
 
 def _labelled(samples: Mapping[str, str], name: str) -> str:
-    """A column's name and what is in it."""
     sample = samples.get(name, "")
     return f"{clipped(name)} (“{sample}”)" if sample else clipped(name)
 
@@ -161,7 +160,6 @@ def _box(field: Field[Choices], label: str, choice: str, options: Mapping[Any, s
 
 
 def _choose(field: Field[Choices], choice: str) -> None:
-    """Take over what was chosen in a box."""
     value, before = st.session_state[f"{field.key} {choice}"], field.value
     if choice == "header":
         # The columns have other names then.

@@ -154,7 +154,6 @@ def _button(file_: _File, name: str, key: str) -> None:
 
 
 def _pictures(shelf: _Shelf, words: str) -> None:
-    """How pictures are saved, and a button for each of them and each kind of file."""
     widgets.choice("Width", WIDTH)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input("Font size (pt)", **TYPE.bound, width=130)
@@ -240,7 +239,6 @@ def _words() -> str:
 
 
 def _revisions() -> dict[str, str]:
-    """The models that this page is about, and their revisions."""
     values = _values()
     revisions = {}
     for model in filter(None, values.get("models", values.get("model", "")).split(",")):
@@ -252,7 +250,6 @@ def _revisions() -> dict[str, str]:
 
 
 def _about(shelf: _Shelf, picture_: _Picture, several: bool) -> dict[str, str]:
-    """What a picture says of itself, by the names under which it does."""
     revisions = _revisions()
     title = ": ".join(filter(None, (address.title(), shelf.title, _label(picture_.name) if several else "")))
     return {

@@ -38,8 +38,6 @@ def text(figures: Figures) -> bytes:
 
 
 class _Reading(Collector):
-    """One reading of the figures."""
-
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
 
@@ -77,7 +75,6 @@ class _Reading(Collector):
         yield InfoMetricFamily(PREFIX + "build", "Versions of the app and of what it runs on.", versions())
 
     def _cluster(self) -> Iterator[Metric]:
-        """The way to the cluster, where models are on one."""
         cluster = self._figures.cluster
         if cluster is None:
             return

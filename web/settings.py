@@ -200,8 +200,6 @@ _HOSTED: dict[str, Any] = {
 
 
 class _Profile(InitSettingsSource):
-    """The defaults of the profile ``hosted``, where it was chosen."""
-
     def __call__(self) -> dict[str, Any]:
         chosen = self.current_state.get("hosted", _on_community_cloud())
         try:
@@ -270,7 +268,6 @@ def _place(name: str) -> str:
 
 
 def _origin(name: str, hosted: bool = False) -> str:
-    """Where the value of a setting comes from."""
     if name in EnvSettingsSource(Settings)():
         return "environment"
     if name in _secrets():

@@ -140,7 +140,6 @@ def _at_place(scene: Scene, share: str, place_name: str, question: str) -> _Answ
 
 
 def _bars(answer: _Answer) -> None:
-    """The best heads; a click on a bar opens its head."""
     ranked = answer.ranked
     best = ranked.best(_SHOWN)
     heads = [(int(ranked.layer[place]), int(ranked.head[place])) for place in best]

@@ -99,7 +99,6 @@ def _keep_token(scene: Scene, view: Filtered) -> None:
 
 
 def _keep_off() -> None:
-    """Remember the heads switched off in the legend."""
     off = component_value(_KEY, "off") or ()
     OFF.value = tuple(str(place + 1) for place in off)
 

@@ -34,7 +34,6 @@ def draw(scene: Scene, layer: int, number: int) -> None:
 
 
 def _step(scene: Scene, place: object) -> None:
-    """Open the head or the layer that the reader stepped to."""
     maps = all_maps(scene.maps)
     if isinstance(place, int) and 0 <= place < len(maps):
         layer, number = maps[place]

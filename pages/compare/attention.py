@@ -211,7 +211,6 @@ class _Heads:
         return layer, head
 
     def _matched(self, maps: AttentionView) -> int:
-        """The layer as deep as that of the first model that is shown."""
         if not self.chosen:
             return 0
         first, (layer, _) = next(iter(self.chosen.items()))
@@ -340,7 +339,6 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
 
 
 def _pairs(matrix: FloatArray, n_maps: tuple[int, int], names: tuple[str, str], of_heads: bool) -> pd.DataFrame:
-    """One row per pair of heads, or of layers."""
     pairs = [
         Match(float(bits), *divmod(row, n_maps[0]), *divmod(column, n_maps[1]))
         for (row, column), bits in np.ndenumerate(matrix)

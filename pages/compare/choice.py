@@ -59,7 +59,6 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
 
 
 def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
-    """The line of the models, the examples, A and B. Returns the place of B."""
     free = settings().any_model
     st.multiselect(
         "Models, two to four",
@@ -85,7 +84,6 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
 
 
 def _reorder() -> None:
-    """The reference stands first."""
     first = st.session_state[_REFERENCE]
     COMPARED.value = (first, *(model for model in COMPARED.value if model != first))
 

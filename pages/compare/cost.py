@@ -40,7 +40,6 @@ _METHOD = (Path(__file__).parent / "cost.md").read_text(encoding="utf-8")
 
 
 def draw(scene: Scene) -> None:
-    """Run or stop, the curves, the table; before anything is timed, the table alone."""
     measurement = desk().current(Measurement)
     with widgets.controls():
         if measurement is None or not measurement.running:
@@ -273,7 +272,6 @@ def _ends(share: float | None, n: int) -> str | None:
 
 
 def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
-    """Say on what it was measured, and why cells are empty."""
     infos = [cost.subject.info for cost in timed]
     where = sorted({f"{info.dtype} on {info.device}" for info in infos})
     threads = f", {timed[0].subject.n_threads} threads" if any(info.device == "cpu" for info in infos) else ""
@@ -298,7 +296,6 @@ def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
 
 
 def _reasons(costs: Sequence[ModelCost]) -> None:
-    """Why models have no MLM or NSP."""
     explanations = [why for cost in costs if cost.quality for why in (cost.quality.no_mlm, cost.quality.no_nsp)]
     reasons = [f"- {as_text(why)}" for why in explanations if why is not None]
     if reasons:

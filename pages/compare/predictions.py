@@ -61,7 +61,6 @@ def _length(scene: Scene) -> None:
 
 
 def _masks(scene: Scene) -> None:
-    """Click words, or type masks; every model's guesses beside each other."""
     words, spans, controls = _strip(scene.text)
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
@@ -157,7 +156,6 @@ def _rank(word: str, answer: MaskPrediction) -> None:
 
 
 def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], names: Sequence[str]) -> None:
-    """For every mask the first guess of each model, and how far those of A and B agree."""
     top = GUESSES.value
     n_masks = min(len(every) for every in answers.values())
     rows = [
@@ -185,7 +183,6 @@ def _guess(answer: MaskPrediction) -> str:
 def _guess_table(
     scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str], masked: str
 ) -> pd.DataFrame:
-    """One row per guess."""
     return pd.DataFrame(
         [
             {

@@ -170,7 +170,6 @@ def gather(models: Sequence[str], call: Callable[[str], Result], doing: str) -> 
 
 
 def _watch(futures: Mapping[str, Future[Result]], place: DeltaGenerator, began: float, doing: str) -> None:
-    """A line for each model until all are done."""
     with place.container():
         lines = {model: st.status(_line(model, doing, began)) for model in futures}
     open_ = dict(futures)

@@ -78,7 +78,6 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
 
 
 def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
-    """The prepared links by groups, each with its question."""
     st.header("For a lesson", anchor=False)
     st.markdown(
         "Ready-made pages, each with a question above the picture that students answer by looking. “Copy link” copies "

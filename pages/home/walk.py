@@ -89,7 +89,6 @@ def _sent(run: AttentionRun, text: str, pages: Mapping[str, Page[Any]]) -> Mappi
 
 
 def _typed_mask(text: str) -> int | None:
-    """The place of the first mask that was typed."""
     ids = engine().encode(DEFAULT_MODEL, text).ids
     mask = engine().vocabulary(DEFAULT_MODEL).mask_id
     return ids.index(mask) if mask in ids else None

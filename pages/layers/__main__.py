@@ -78,7 +78,6 @@ def measured(engine: Engine, model: str) -> str:
 
 
 def _probed(engine: Engine, model: str, chosen: Settings) -> Iterator[dict[str, Any]]:
-    """The tasks with which the page "Layers" opens."""
     pictures: dict[str, TaskMap] = {}
     tasks = [TASKS[name] for name in fields.TASKS.default]
     encode, untrained = (functools.partial(engine.iter_hidden_states, name) for name in (model, f"{UNTRAINED}{model}"))

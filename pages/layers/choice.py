@@ -89,7 +89,6 @@ def _settings() -> Settings:
 
 
 def _tasks() -> list[str]:
-    """Names of the built-in tasks chosen, in the order of the list."""
     requested = fields.TASKS.value
     known = tuple(name for name in requested if name in TASKS)
     if len(known) < len(requested):

@@ -86,7 +86,6 @@ def read_lines(name: str, user_data: OwnData | None) -> Lines:
 
 
 def _about_trees() -> int:
-    """What the structural probe is, an example to try it with, and the rank that is asked for."""
     st.caption(_ABOUT_TREES)
     rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
     requested_rank = rank.number_input(

@@ -79,7 +79,6 @@ def _meaning(kind: ProbeKind) -> str:
 
 
 def _within_sentence(label: str) -> str:
-    """A button's label in the middle of a sentence."""
     return label[0].lower() + label[1:]
 
 

@@ -151,7 +151,6 @@ def _titles(choice: Choice, keys: Sequence[Key]) -> str:
 
 
 def _standings(study: Study) -> None:
-    """How far each task is."""
     lines = []
     for task in study.tasks:
         standing = study.standing(task)
@@ -165,7 +164,6 @@ def _standings(study: Study) -> None:
 
 
 def _aftermath(study: Study) -> None:
-    """What the last run could not do, and why."""
     for task, reason in study.failed.items():
         st.warning(as_text(f"{study.titles[task]}: {reason}"), icon=":material/edit:")
     stopped = [study.titles[task] for task in study.tasks if study.standing(task).words == "stopped"]

@@ -38,7 +38,6 @@ _WHAT_IT_SAYS: Final = (
 
 
 def draw(scene: Scene) -> None:
-    """A part of the page for each treebank."""
     treebanks = scene.trees or _example(scene.choice.model)
     for treebank in treebanks:
         if not treebank.precomputed:
@@ -89,7 +88,6 @@ def _scores(treebank: FoundTrees) -> None:
 
 
 def _headline(result: StructuralResult) -> str:
-    """The best layer's UUAS beside what it is measured against."""
     best = result.best
     beside = [f"chain {_share(result.chain.uuas)}", f"embeddings {_share(result.layers[0].scores.uuas)}"]
     if best.untrained is not None:
@@ -142,7 +140,6 @@ def _table(result: StructuralResult) -> None:
 
 
 def _trees(result: StructuralResult) -> None:
-    """One test sentence with both trees."""
     n_layers, sentences = len(result.layers), result.sentences
     if not 1 <= TREE_SENTENCE.value <= len(sentences):
         TREE_SENTENCE.value = 1

@@ -58,7 +58,6 @@ def draw(scene: Scene) -> None:
 
 
 def _ask() -> corruption.Recipe:
-    """The shares of the recipe, and a button that draws anew."""
     with widgets.controls():
         widgets.draw_again("Draw again", SEED)
         with widgets.popover("Percentages", ":material/tune:"):

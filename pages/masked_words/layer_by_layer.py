@@ -157,7 +157,6 @@ def _judged_lens(scene: Scene, sentences: tuple[str, ...]) -> JudgedLens | None:
 
 
 def _offer(scene: Scene, sentences: tuple[str, ...]) -> None:
-    """A lens can be fitted; how far that is."""
     st.markdown(
         "A fitted lens takes each layer’s vector to where the last layer’s would be, before the head reads it. No lens "
         f"was fitted to this model{' with these sentences' if sentences else ''} yet. It takes about a minute with the "
@@ -176,7 +175,6 @@ def _read(file: File) -> Corpus:
 
 
 def _draw_distances(judged: JudgedLens) -> None:
-    """How far both lenses are from the final prediction, and what that says."""
     n_built_in = len(set(lens_sentences().units))
     units = f"the {n_built_in} subjects of the built-in ones"
     if judged.n_units > n_built_in:
@@ -206,7 +204,6 @@ def _draw_distances(judged: JudgedLens) -> None:
 
 
 def _describe_fit(judged: JudgedLens) -> str:
-    """Where the fit repairs most, in a sentence."""
     better = [fit.high < logit.low for logit, fit in zip(judged.logit, judged.fitted, strict=True)]
     most = max(range(len(better)), key=lambda layer: judged.logit[layer].mean - judged.fitted[layer].mean)
     logit, fit = judged.logit[most], judged.fitted[most]

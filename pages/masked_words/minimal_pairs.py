@@ -56,7 +56,6 @@ class Judgement(NamedTuple):
 
 
 def draw(scene: Scene) -> None:
-    """Paste or upload, run, stop, read, take away."""
     with widgets.controls():
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)

@@ -62,7 +62,6 @@ def draw(scene: Scene) -> None:
 
 
 def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
-    """Fill masks, see more or fewer guesses, take them away."""
     n_filled = min(len(scene.masks), _MOST_FILLED)
     with widgets.controls("answers"):
         if not scene.example:
@@ -89,7 +88,6 @@ def _masks_to_draw(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[
 
 
 def _what_comes_next(scene: Scene) -> None:
-    """The best tokens to follow the text, by a causal model."""
     scene.row()
     with st.spinner("Running the model …", show_time=True):
         answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
@@ -107,7 +105,6 @@ def _what_comes_next(scene: Scene) -> None:
 
 
 def _put_python(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
-    """The best answers to every mask, or to what comes next."""
     top_k = "" if TOP_K.value == TOP_K.default else f", {TOP_K.value}"
     numbers = Lines("numbers = answer.to_frame()")
     if scene.causal:
@@ -163,12 +160,10 @@ def _put(scene: Scene, answer: MaskPrediction, token: int) -> None:
 
 
 def _names(answer: MaskPrediction) -> dict[int, str]:
-    """The tokens that an answer names, by id."""
     return {entry.id: entry.token for entry in (*answer.best, answer.original) if entry is not None}
 
 
 def _fill(scene: Scene, steps: int) -> None:
-    """Fill so many masks, the most confident first."""
     fills, log = {}, []
     with failures_as_messages():
         for answer in engine().fill_all(scene.model, scene.text, masked=scene.masked):

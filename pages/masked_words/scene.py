@@ -140,7 +140,6 @@ def remember_sent(scene: Scene, written: str) -> None:
 
 
 def _restore_sent() -> None:
-    """Bring back what stood behind the masks of a text that was sent to another page."""
     sent = st.session_state.get(_SENT)
     if sent is not None and TEXT.value == sent[0]:
         _, text, masked = sent

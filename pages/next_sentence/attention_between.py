@@ -19,7 +19,6 @@ _STRONGEST = 4
 
 
 def draw(scene: Scene) -> None:
-    """How much each head looks from one sentence to the other."""
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.warn_of_reading(run.encoding, scene.model, "The pair")
     notes.warn_beyond_training({scene.model: run.n_tokens})

@@ -48,7 +48,6 @@ Row = tuple[str, str, bool | None]
 
 
 def draw(scene: Scene) -> None:
-    """Paste or upload, run, stop, read, save."""
     with widgets.controls():
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
@@ -127,7 +126,6 @@ def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, 
 
 
 def _draw_quality(quality: pairs.Judged) -> None:
-    """How good the answers are, where it is known what is right."""
     numbers, curve = st.columns([1, 2], gap="large")
     numbers.metric("Accuracy at P > 0.5", f"{quality.accuracy:.1%}")
     numbers.metric("Calibration error", f"{quality.calibration_error:.3f}")

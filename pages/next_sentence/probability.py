@@ -16,7 +16,6 @@ CONTROL_SEED: Field[int] = Field("controls", 0, within("the draw of controls", 0
 
 
 def draw(scene: Scene) -> None:
-    """P(B follows A), the other way round, and with sentences that have nothing to do with it."""
     model, a, b = scene.model, scene.a, scene.b
     seed = CONTROL_SEED.value
     drawn = control_sentences.draw(seed, exclude=b)

@@ -54,8 +54,6 @@ def make(view: View[Scene]) -> Scene:
 
 
 def _both_texts() -> tuple[str, str]:
-    """Two sentences and a button that swaps them."""
-
     def swap() -> None:
         TEXT.value, PAIR.value = PAIR.value, TEXT.value
 

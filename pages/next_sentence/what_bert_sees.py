@@ -11,7 +11,6 @@ from web.engine import engine
 
 
 def draw(scene: Scene) -> None:
-    """The three rows of BERT's input."""
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.warn_of_reading(run.encoding, scene.model, "The pair")
     notes.warn_beyond_training({scene.model: run.n_tokens})

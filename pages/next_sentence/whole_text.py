@@ -30,7 +30,6 @@ _MOST_CHARACTERS = 10_000  # of these together, each read twice: more would keep
 
 
 def draw(scene: Scene) -> None:
-    """A short text, sentence by sentence."""
     with widgets.input_line("passage"):
         text = widgets.text_area("A text of at least two sentences", PASSAGE)
     parts = sentences.split(widgets.short_enough(text))

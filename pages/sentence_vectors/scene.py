@@ -165,7 +165,6 @@ class Scene:
         )
 
     def _cautions(self) -> list[str]:
-        """How alike any two sentences are, and what a cosine does not say."""
         of_pairs, raw = measured(self.model), self.raw
         layer, pooling = self.layer, self.pooling
         before, after = (of_pairs.of(layer, pooling, removed=removed).mean_cosine for removed in (False, True))
@@ -299,7 +298,6 @@ def _summary_token(model: str) -> str | None:
 
 
 def _named_pooling(model: str) -> NamedPooling | None:
-    """The pooling that the model's files name."""
     return engine().info(model).pooling
 
 

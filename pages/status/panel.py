@@ -55,7 +55,6 @@ def _figures() -> None:
 
 
 def _zone() -> tzinfo:
-    """The visitor's time zone, as the browser says."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
