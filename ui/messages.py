@@ -163,9 +163,6 @@ def offer_download(error: NotDownloaded) -> None:
 
 
 def _offer(model: str, message: str) -> None:
-    def begin() -> None:
-        engine().download(model)
-
     download = engine().downloading(model)
     if download is not None and download.running:
         done, total = (megabytes(n) for n in (download.done, download.n_bytes))
@@ -185,7 +182,8 @@ def _offer(model: str, message: str) -> None:
     st.button(
         "Try again" if download else "Download",
         key=f"download {model}",
-        on_click=begin,
+        on_click=engine().download,
+        args=(model,),
         type="primary",
         icon=":material/download:",
     )

