@@ -14,7 +14,7 @@ from analysis.corruption import moved, shared
 from analysis.words import Unit
 from model_zoo.types import Encoding, ModelInfo
 from ui import notes, widgets
-from ui.address import anchors, opens_on_example, put
+from ui.address import anchors
 from ui.field import Field
 from ui.messages import as_text, make_distinct, say
 from ui.page import View
@@ -91,12 +91,6 @@ class MaskedText:
         text = " | ".join(filter(None, (self.encoding.text, self.encoding.text_pair)))
         about = pd.DataFrame({"model": self.model, "revision": self.info.revision, "text": text}, index=[0])
         return about.merge(pd.DataFrame(columns), how="cross")
-
-
-def open_masked(field: Field[tuple[int, ...]], places: tuple[int, ...]) -> None:
-    """Mask ``places`` of the app's own example sentence if the visitor has not chosen any; never of another text."""
-    if opens_on_example((widgets.TEXT, field)):
-        put({field: places})
 
 
 def masks_of(

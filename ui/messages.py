@@ -182,8 +182,7 @@ def _offer(model: str, message: str) -> None:
     st.button(
         "Try again" if download else "Download",
         key=f"download {model}",
-        on_click=engine().download,
-        args=(model,),
+        on_click=lambda: engine().download(model),
         type="primary",
         icon=":material/download:",
     )

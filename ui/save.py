@@ -62,24 +62,16 @@ class _File:
     disabled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    """``figure`` is None where a component has it under that name."""
-
-    name: str
-    figure: Callable[..., go.Figure] | None = None
-
-
 @dataclass(slots=True)
 class _Shelf:
     """What can be saved of a view, or a page, with this ``title`` and these ``fields``, in the order in which it was
-    shown.
+    shown: ``pictures`` by their names, with None for the figure of one that a component has, and files.
     """
 
     title: str = ""
     about: str = ""
     fields: tuple[Field[Any], ...] = ()
-    pictures: dict[str, _Picture] = field(default_factory=dict)
+    pictures: dict[str, Callable[..., go.Figure] | None] = field(default_factory=dict)
     files: dict[str, _File] = field(default_factory=dict)
 
 
@@ -100,7 +92,7 @@ def has_files() -> bool:
 
 def picture(name: str, figure: Callable[..., go.Figure] | None = None) -> None:
     """Put a picture on the shelf: a figure, to be called with ``dark``, or what a component has under the name."""
-    _shelf().pictures[name] = _Picture(name, figure)
+    _shelf().pictures[name] = figure
 
 
 def file(
@@ -167,23 +159,24 @@ def _pictures(shelf: _Shelf, words: str) -> None:
     dark = THEME.value == "dark"
     look = files.paper_look(theme(dark), WIDTH.value, TYPE.value)
     with st.container(key="pictures-to-save"):
-        for place, picture_ in enumerate(shelf.pictures.values()):
-            if picture_.figure is not None:
-                drawn = picture_.figure(dark=dark)
+        for place, figure in enumerate(shelf.pictures.values()):
+            if figure is not None:
+                drawn = figure(dark=dark)
                 for_paper(drawn, look["scale"])
                 with st.container(key=f"picture to save {place}"):
                     config = {"displayModeBar": False, "staticPlot": True}
                     st.plotly_chart(drawn, width=look["width"], key=f"plot to save {place}", theme=None, config=config)
+    several = len(shelf.pictures) > 1
     data = {
         "pictures": [
             {
-                "name": picture_.name,
-                "label": _label(picture_.name) if len(shelf.pictures) > 1 else "Picture",
-                "file": named(picture_.name, words),
-                "plot": f"st-key-picture-to-save-{place}" if picture_.figure else None,
-                "about": _about(shelf, picture_, len(shelf.pictures) > 1),
+                "name": name,
+                "label": _label(name) if several else "Picture",
+                "file": named(name, words),
+                "plot": f"st-key-picture-to-save-{place}" if figure else None,
+                "about": _about(shelf, _label(name) if several else ""),
             }
-            for place, picture_ in enumerate(shelf.pictures.values())
+            for place, (name, figure) in enumerate(shelf.pictures.items())
         ],
         "look": look,
         "mm": files.WIDTHS[WIDTH.value],
@@ -249,9 +242,9 @@ def _revisions() -> dict[str, str]:
     return revisions
 
 
-def _about(shelf: _Shelf, picture_: _Picture, several: bool) -> dict[str, str]:
+def _about(shelf: _Shelf, label: str) -> dict[str, str]:
     revisions = _revisions()
-    title = ": ".join(filter(None, (address.title(), shelf.title, _label(picture_.name) if several else "")))
+    title = ": ".join(filter(None, (address.title(), shelf.title, label)))
     return {
         "title": title,
         "description": shelf.about,

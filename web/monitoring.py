@@ -40,10 +40,6 @@ class Turns:
     running: int = 0
     waiting: int = 0
 
-    @classmethod
-    def from_queue(cls, queue: Queue) -> Turns:
-        return cls(queue.running, queue.waiting)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
@@ -108,8 +104,8 @@ def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
             at=time.time(),
             since=process.create_time(),
             visitors=_visitors(),
-            pages=Turns.from_queue(pages),
-            jobs=Turns.from_queue(jobs),
+            pages=Turns(pages.running, pages.waiting),
+            jobs=Turns(jobs.running, jobs.waiting),
             engine=engine_.state(),
             models=tuple(engine_.held()),
             device=engine_.device if engine_.started else None,

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
 import streamlit as st
 
-from analysis.sinks import (
-    COUNTS,
-    FALSE_ALARMS,
-    FEWEST,
-    MOST,
-    MUCH,
-    NOTHING,
-    SAME,
-    SHORT,
-    frame,
-    much_attention,
-    strongest,
-    verdict,
-)
+from analysis import sinks as measure
+from analysis.sinks import frame, much_attention, strongest, verdict
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.questions.measure_sinks import MeasureSinks
 from model_zoo.types import Sinks
@@ -28,17 +17,7 @@ from pages.attention.scene import LONGEST, Scene
 from ui import as_python, as_text, save
 from web.engine import engine
 
-RULE: Final = (
-    "Measured on this text; lengths and shares are means over the tokens that are not special. "
-    f"A head gives a token **much attention** if that is at least {MUCH:.0%} of the way from uniform attention to all. "
-    f"This **does nothing** if what comes from the token is at most {NOTHING:.0%} as long as the vectors it is added "
-    f"to, and its value (after the output projection) at most {SHORT} times as long as that of an ordinary token. "
-    f"The head **broadcasts** if what comes from the token is at least {COUNTS:.0%} as long as the vectors it is added "
-    f"to and at least {MOST} times as long as all that the head adds, of which at least {SAME:.0%} (in squared length) "
-    f"is the same for all tokens, {FEWEST} or more. In networks with random weights neither fits in any of 208,000 "
-    "cases (a head, a special token, a sentence): with 95% confidence, false alarms are rarer than "
-    f"{FALSE_ALARMS:.1%}. See Clark et al. 2019, Kobayashi et al. 2020, Gu et al. 2025."
-)
+RULE: Final = (Path(__file__).parent / "sinks.md").read_text(encoding="utf-8").format(**vars(measure)).strip()
 
 
 def draw(scene: Scene, layer: int, head: int) -> None:

@@ -25,7 +25,6 @@ HEADS_BESIDE: tuple[Field[int], ...] = tuple(Field(f"head_{n}", 1, count("head")
 
 # The masked words of the text, and which of all masks, the typed ones among them, has its guesses drawn.
 MASKS: Field[tuple[int, ...]] = Field("masks", (), places("words"), of=_PAGE, always=True)
-OPENING = (3,)  # of the sentence that ships with the app
 MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
 
 # Whether to do on a long text what takes a while.

@@ -17,16 +17,17 @@ from model_zoo.errors import Busy, InvalidInput, NotDownloaded, NotSupported, Ou
 from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
-from pages.compare.fields import BESIDE, MASKS, OPENING
+from pages.compare.fields import BESIDE, MASKS
 from ui import (
+    TEXT,
     Need,
     View,
+    address,
     as_python,
     as_text,
     caption,
     failures_as_messages,
     join_names,
-    mask_strip,
     note,
     notes,
     say_cut,
@@ -101,7 +102,8 @@ def make(view: View[Scene]) -> Scene | None:
 
     B is asked for where the view has a field for it. Raises InvalidInput where no model is chosen.
     """
-    mask_strip.open_masked(MASKS, OPENING)
+    if address.opens_on_example((TEXT, MASKS)):
+        address.put({MASKS: (3,)})
     with widgets.input_line():
         text, pair = widgets.texts()
     chosen, beside = choice.models(with_b=BESIDE in view.fields)

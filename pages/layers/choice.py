@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,6 +14,8 @@ from analysis.probing import TASKS, Settings
 from jobs.study import Key, Probed
 from pages.layers import fields, own_data
 from ui import caption, notes, widgets
+
+_TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "settings.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,48 +48,13 @@ def draw() -> Choice:
 
 
 def _settings() -> Settings:
-    st.number_input(
-        "Sentences per task",
-        **fields.SENTENCES.bound,
-        help="In total: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for "
-        "testing. A file with its own split keeps it. More sentences give narrower intervals.",
-    )
-    left, right = st.columns(2)
-    left.number_input(
-        "Seed",
-        **fields.SEED.bound,
-        help="Sets which sentences and which split are drawn. A task's numbers depend on "
-        "its own sentences, the model, the settings and the seed, not on the other tasks.",
-    )
-    right.number_input(
-        "Seeds",
-        **fields.SEEDS.bound,
-        help="Repeats everything with the next seeds and shows the range of results: with different sentences of a "
-        "built-in task, or a different split of your own data. A split that came with a file stays.",
-    )
-    widgets.choice(
-        "The vector of a sentence",
-        fields.POOLING,
-        help="Mean and maximum leave out special tokens such as [CLS] and [SEP], whatever a model’s own pooling is.",
-    )
-    widgets.choice("The vector of a word", fields.PIECES)
-    widgets.choice("The probe", fields.PROBE)
-    st.toggle(
-        "Control task and selectivity",
-        **fields.CONTROL_TASK.bound,
-        help="The same probe on labels assigned to words at random (Hewitt & Liang 2019).",
-    )
-    st.toggle(
-        "Random weights",
-        **fields.UNTRAINED.bound,
-        help="The same probes on an untrained model of the same shape. Takes twice as long.",
-    )
-    st.toggle(
-        "Description length (MDL)",
-        **fields.MDL.bound,
-        help="How many bits it takes to encode the labels while the probe learns them (Voita & Titov 2020). Takes "
-        "longer.",
-    )
+    st.number_input(**_TEXTS["sentences"], **fields.SENTENCES.bound)
+    for name, place in zip(("seed", "seeds"), st.columns(2), strict=True):
+        place.number_input(**_TEXTS[name], **fields.OF_SETTINGS[name].bound)
+    for name in ("pooling", "pieces", "kind"):
+        widgets.choice(**_TEXTS[name], field=fields.OF_SETTINGS[name])
+    for name in ("control", "untrained", "mdl"):
+        st.toggle(**_TEXTS[name], **fields.OF_SETTINGS[name].bound)
     return Settings(**{name: field.value for name, field in fields.OF_SETTINGS.items()})
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 import streamlit as st
@@ -20,17 +23,7 @@ from ui.as_python import Lines
 from ui.own_file import OwnFile, read
 from web.uploads import File
 
-_ABOUT = {
-    "table": "A table (CSV, TSV, Parquet) or JSON with a `text` and its `label`, or lines as SentEval has them: split "
-    "(tr, va or te), label and text with tabs between. Without a column `split` the sentences are split at random.",
-    "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
-    "mean of a word's pieces or its first piece. The split is by sentence.",
-}
-_ABOUT_TREES = (
-    "The **structural probe** (Hewitt & Manning 2019) looks for a linear map of the vectors under which words are as "
-    "far apart as in the syntax tree of their sentence. Punctuation (PUNCT) counts for the distances, but not for "
-    "the edges."
-)
+_TEXTS: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "own_data.toml").read_text(encoding="utf-8"))
 _EXAMPLE = "template-trees"
 OWN = OwnFile(
     upload="probing upload",
@@ -57,7 +50,7 @@ class OwnData:
 def draw(seed: int) -> OwnData | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
     format_ = widgets.choice("Format", fields.FORMAT)
-    st.caption(_ABOUT[format_])
+    st.caption(_TEXTS[format_])
     target, rank = "", 0
     if format_ == "conllu":
         target = widgets.choice("What to predict", fields.TARGET)
@@ -86,7 +79,7 @@ def read_lines(name: str, user_data: OwnData | None) -> Lines:
 
 
 def _about_trees() -> int:
-    st.caption(_ABOUT_TREES)
+    st.caption(_TEXTS["trees"])
     rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
     requested_rank = rank.number_input(
         "Rank of the probe",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,7 @@ _PROBES: Final[Mapping[ProbeKind, tuple[str, str]]] = {
     "linear": ("a linear probe", "in linear form"),
     "mlp": ("a probe with a hidden layer", "in a form such a probe can read"),
 }
+_MEANING: Final = (Path(__file__).parent / "meaning.md").read_text(encoding="utf-8")
 
 
 def draw(scene: Scene) -> None:
@@ -69,13 +71,7 @@ def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
 def _meaning(kind: ProbeKind) -> str:
     """What a number on the page says and what it does not, for a probe of this kind."""
     probe, form = _PROBES[kind]
-    return (
-        f"**What it means.** Each cell is the percentage of unseen sentences (or words) whose label {probe} reads "
-        "correctly off the vectors of that layer. Where it beats the baselines by more than chance, the layer holds "
-        f"that information {form}.\n\n**What it does not mean.** It does not show that the model *uses* the "
-        f"information, and a low number does not show that it is missing: it may be there in a form {probe} cannot "
-        "read."
-    )
+    return _MEANING.format(probe=probe, form=form)
 
 
 def _within_sentence(label: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -22,19 +24,7 @@ from ui.tuned import short_name
 from viz import structural
 from viz.layout import layer_names
 
-_MEANING: Final = {
-    "distance": "**UUAS** is the share of the tree's edges that are recovered: the spanning tree of the probe's "
-    "distances is compared with the tree in the file, without punctuation. **Spearman** compares the "
-    "order of the distances. The *chain* links each word to the next one and needs no model.",
-    "depth": "**Root found** is the share of sentences in which the probe gives the root of the tree the smallest "
-    "depth. **Spearman** compares the order of the depths. The *chain* uses a word's position as its depth "
-    "and needs no model.",
-}
-_WHAT_IT_SAYS: Final = (
-    "A layer that scores above the chain, the embeddings and random weights holds something about these trees in a "
-    "form that a linear map can read. That does not show that the model uses it. Trees made from templates are "
-    "easier than those of real text."
-)
+_MEANING: Final = tomllib.loads((Path(__file__).parent / "structural.toml").read_text(encoding="utf-8"))
 
 
 def draw(scene: Scene) -> None:
@@ -68,7 +58,7 @@ def _scores(treebank: FoundTrees) -> None:
     figures.show(partial(structural.by_layer, result, kind), "structural", f"structural-{kind}")
     st.caption(f"{_MEANING[kind]} Bars are 95% intervals over the test sentences.")
     st.markdown(_headline(result))
-    st.markdown(_WHAT_IT_SAYS)
+    st.markdown(_MEANING["together"])
     settings = result.settings
     caption(
         f"{treebank.model.id}, revision {treebank.model.revision[:14]}. {result.n_train:,} sentences train the probe, "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,21 +26,9 @@ PIECES_SCORED: Field[Scheme] = Field(
     "pieces_scored", "word l2r", one_of("how pieces are scored", _SCHEMES), of="masked_words"
 )
 
-_PIECES_NOTE: Mapping[Scheme, str] = {
-    "causal": "For a word in pieces it is the sum over its pieces, each predicted from everything before it. The "
-    "first token has nothing before it, so it has no score.",
-    "word l2r": "For a word in pieces it is the sum over its pieces, each predicted from the earlier pieces of the "
-    "word and all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
-    "original": "For a word in pieces it is the sum over its pieces, each predicted with the word's other pieces "
-    "visible. They give much of it away, so the sum is not the surprisal of the word (the original "
-    "score, Salazar et al. 2020).",
-}
-# What the saved file says its numbers are.
-_CAPTIONS: Mapping[Scheme, str] = {
-    "causal": "Surprisal in bits: −log₂ P(word | those before it).",
-    "word l2r": "Surprisal in bits: −log₂ P(word | all others); for a piece, given those before it in its word.",
-    "original": "Surprisal in bits: −log₂ P(token | all others); for a word in pieces, the sum over its pieces.",
-}
+_TEXTS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "how_surprising.toml").read_text(encoding="utf-8")
+)
 
 
 def draw(scene: Scene) -> None:
@@ -79,9 +69,9 @@ def draw(scene: Scene) -> None:
         _verdict(Preference(*scores))
     st.caption(
         f"Below each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
-        f"{_PIECES_NOTE[scheme]}{turn}"
+        f"{_TEXTS[scheme]['pieces']}{turn}"
     )
-    token_line.file(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
+    token_line.file(lines, "Surprisal", _TEXTS[scheme]["caption"], [scores[0].model], "surprisal")
     save.table("Surprisal", lambda: _table(scores), "surprisal")
 
 

@@ -124,7 +124,7 @@ def ask_whole_words() -> None:
 def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     _restore_sent()
-    mask_strip.open_masked(MASKS, EXAMPLE[MASKS])
+    widgets.open_with_first(EXAMPLES, (TEXT, MASKS), (MASKS,))
     with widgets.input_line():
         text, _ = widgets.texts(second=False)
         model = widgets.model()

@@ -14,6 +14,7 @@ from layers_page import figure
 from on_screen import Open, button, cell_maps, controls, drawn, prose
 from patience import PATIENCE
 from run_lines import compute_what_is_shown
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
 from evidence.lens_sentences import LensSentences, lens_sentences
@@ -399,7 +400,7 @@ def test_a_long_text_takes_long(view: str, open_page: Open, engine: Engine, monk
     monkeypatch.setattr(long_text, "_A_RUN", 0)
     monkeypatch.setattr(long_text, "_AT_ONCE", 2)
     said_on_the_way: list[str] = []
-    monkeypatch.setattr(long_text, "_say", lambda _bar, _share, words: said_on_the_way.append(words))
+    monkeypatch.setattr(DeltaGenerator, "progress", lambda _bar, _share, words: said_on_the_way.append(words))
     app = open_page(PAGE, text=TEXT, masks="6", view=view)
     (waiting,) = [button for button in app.button if "long text" in button.label]
     assert not app.metric
