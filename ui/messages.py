@@ -163,6 +163,9 @@ def offer_download(error: NotDownloaded) -> None:
 
 
 def _offer(model: str, message: str) -> None:
+    def begin() -> None:
+        engine().download(model)
+
     download = engine().downloading(model)
     if download is not None and download.running:
         done, total = (megabytes(n) for n in (download.done, download.n_bytes))
@@ -182,7 +185,7 @@ def _offer(model: str, message: str) -> None:
     st.button(
         "Try again" if download else "Download",
         key=f"download {model}",
-        on_click=lambda: engine().download(model),
+        on_click=begin,
         type="primary",
         icon=":material/download:",
     )

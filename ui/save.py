@@ -28,12 +28,11 @@ from web.process import process_cache
 from web.saved import ADDRESS, OFFERS, DownloadOffer
 
 Kind = Literal["csv", "npz", "html", "conllu"]
-_MIME = {"csv": "text/csv", "npz": "application/octet-stream", "html": "text/html", "conllu": "text/plain"}
-_ICONS = {
-    "csv": ":material/table:",
-    "npz": ":material/deployed_code:",
-    "html": ":material/web:",
-    "conllu": ":material/download:",
+_KINDS: Mapping[Kind, tuple[str, str]] = {
+    "csv": ("text/csv", ":material/table:"),
+    "npz": ("application/octet-stream", ":material/deployed_code:"),
+    "html": ("text/html", ":material/web:"),
+    "conllu": ("text/plain", ":material/download:"),
 }
 _SAVER = files.source("saver")
 _KEY, _LETTERS, _SHELF = "saver", "saver_letters", "saved_shelf"
@@ -132,15 +131,16 @@ def box() -> None:
 
 
 def _button(file_: _File, name: str, key: str) -> None:
+    mime, icon = _KINDS[file_.kind]
     st.download_button(
         file_.label,
         file_.make,
         f"{name}.{file_.kind}",
-        _MIME[file_.kind],
+        mime,
         key=f"save {key}",
         help=file_.help or None,
         on_click="ignore",
-        icon=_ICONS[file_.kind],
+        icon=icon,
         disabled=file_.disabled,
     )
 

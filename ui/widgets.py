@@ -138,12 +138,10 @@ def model() -> str:
         width=300,
     )
     st.html(f"<style>{''.join(map(_second_line, range(len(known)), known))}</style>")
-    with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=_ABOUT_SIZES):
+    about = "BERT base, BERT large and the bundled models side by side"
+    with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=about):
         size_card.draw(MODEL.value or MODEL.default, "of the box")
     return cast(str, selected)
-
-
-_ABOUT_SIZES = "BERT base, BERT large and the bundled models side by side"
 
 
 def may_be_named(model: str) -> bool:

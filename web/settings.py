@@ -317,30 +317,8 @@ def page() -> str:
         default = extra["default_text"] if isinstance(extra, dict) else _format_value(field.default)
         hosted = _format_value(_HOSTED[name]) if name in _HOSTED else ""
         rows.append(_row((f"`{name}`", str(default), hosted, allowed(field), field.description or "")))
-    return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", _ABOUT, *rows, ""])
-
-
-_ABOUT = f"""# Settings
-
-Each of these is an environment variable, its name in capitals after `{PREFIX}`:
-
-```
-{PREFIX}RUNS=2 streamlit run app.py
-```
-
-Or it stands in `.streamlit/secrets.toml` beside `app.py`, in the folder where the app is started, or in the home
-folder, of which the first goes before the others (on Community Cloud: in the app's secrets), in a table:
-
-```toml
-[{TABLE}]
-runs = 2
-```
-
-The environment goes before the secrets. The profile `hosted` changes what neither of them sets; it is on by itself on
-Community Cloud, and `{PREFIX}HOSTED=1` switches it on anywhere else. `python -m web.settings` prints what is in force
-here, and where it comes from. An MB is a million bytes. A setting that does not exist or cannot be used ends the app
-at its start.
-"""
+    about = Path(__file__).with_suffix(".md").read_text(encoding="utf-8").format(PREFIX=PREFIX, TABLE=TABLE)
+    return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", about, *rows, ""])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -39,7 +39,6 @@ _PLACES = {
 
 QUESTION: Field[str] = Field("ask", _WORDS, one_of("the question", (_WORDS, *_PLACES)), of="attention")
 
-_BARS = "heads that look there most"
 _SHOWN = 10  # heads as bars
 _SHORT = 14  # characters of a word below the bars, which a phone has room for
 _STRONG = 0.2  # of a token's attention; half of it in texts so short that an even spread comes near
@@ -146,7 +145,7 @@ def _bars(answer: _Answer) -> None:
 
     axis_title = token_text(answer.measured)
     figure = partial(ranking, heads, ranked.share[best].tolist(), ranked.even[best].tolist(), axis_title)
-    figures.show(figure, _BARS, "who-looks", lambda head: open_head(*map(int, head)))
+    figures.show(figure, "heads that look there most", "who-looks", lambda head: open_head(*map(int, head)))
 
 
 def _say(answer: _Answer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
 from ui import View, as_text, caption, notes, page_link, save, tables
 
-_OPEN = "table-of-heads"
+_ABOUT_RULES = (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").format(FALSE_ALARMS=FALSE_ALARMS)
 _NO_RULE = "no rule fits"
 # px; at 1280 all columns of a text of two sentences stand beside each other.
 _PLACE, _LABEL, _NUMBER, _SHARE = 50, 180, 72, 94
@@ -68,15 +69,7 @@ def _rules() -> None:
                 continue  # a model does not tell how rare a token is
             description = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
             st.markdown(f"**{rule.name}**, {description}")
-        caption(
-            "A rule about a share scores (share − uniform) / (1 − uniform), "
-            "where uniform is what a head that spreads its attention evenly over the same text would give. "
-            "What a rule tests must also be unlikely by chance: of heads with random scores (normal, "
-            "variance 1 or more), or whose weights are shuffled among the tokens that may be seen, "
-            f"fewer than {FALSE_ALARMS:.0%} get a label, however short the text (“broad” is not about places, "
-            "so shuffling does not change it; all tokens looking at the same place does not count as chance). "
-            "Very short texts therefore give few labels or none."
-        )
+        caption(_ABOUT_RULES)
 
 
 def _label_counts(table: HeadTable) -> str:
@@ -102,7 +95,7 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
 
     tables.draw_selectable(
         table,
-        _OPEN,
+        "table-of-heads",
         open_selected,
         height=400,
         placeholder="not visible",  # in this head's layer, of a model whose tokens see only so far

@@ -54,8 +54,6 @@ LONGEST = 512  # tokens: what a browser can show of several models
 _SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
 _NAMED = 3
 _HEIGHT = 290  # px of a heatmap whose rows can all be labelled in it
-_GROUP = "compare"  # heatmaps that show together what is pointed at
-_MATCHES = "best-matches"
 
 
 def draw(scene: Scene) -> None:
@@ -260,7 +258,7 @@ def _options(alignment: Alignment, measure: Measure) -> Options:
         key_segments=[*segments, *segments[-1:]],
         says=show.WORDS[measure].says,
         height=_HEIGHT,
-        group=_GROUP,
+        group="compare",  # what is pointed at is shown in all of these
     )
 
 
@@ -334,7 +332,7 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
 
     table = matches_table(matches, _distinct(scene), of_heads=heads.of_heads)
     config = {table.columns[-1]: st.column_config.NumberColumn(format="%.3f")}
-    tables.draw_selectable(table, _MATCHES, open_both, height=300, column_config=config)
+    tables.draw_selectable(table, "best-matches", open_both, height=300, column_config=config)
     save.table("Best matches", lambda: table, "compare-best-matches")
 
 
