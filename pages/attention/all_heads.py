@@ -7,8 +7,7 @@ import streamlit as st
 from analysis.filters import Filtered
 from analysis.thumbnails import thumbnails
 from pages.attention import filters, grid, heads, lit_words, sinks
-from pages.attention.numbers import numbers
-from pages.attention.scene import Scene, draw_heatmap, summary
+from pages.attention.scene import Scene, draw_heatmap, save_numbers, summary
 from ui import SWITCH, Field, View, notes, save, show, widgets
 from web.engine import engine
 
@@ -44,7 +43,7 @@ def draw(scene: Scene) -> None:
         with detail:
             sinks.draw(scene, layer, head)
     if view is not None:
-        numbers(scene, view, [(layer, head)], name=scene.file("attention", layer, head))
+        save_numbers(scene, view, [(layer, head)], name=scene.file("attention", layer, head))
         save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 
 

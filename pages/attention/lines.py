@@ -10,8 +10,7 @@ from analysis.views import maps_of_layer
 from model_zoo.errors import InvalidInput
 from pages.attention import examples, filters, heads
 from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
-from pages.attention.numbers import numbers
-from pages.attention.scene import Scene, summary
+from pages.attention.scene import Scene, save_numbers, summary
 from ui import View, as_python, save, widgets
 from ui.component import component, component_value
 from viz import lines
@@ -47,7 +46,7 @@ def draw(scene: Scene) -> None:
         )
     examples.say_weights(scene.run)
     _put_python(scene, view, drawn)
-    numbers(scene, view, drawn, name=_FILE)
+    save_numbers(scene, view, drawn, name=_FILE)
     maps = {"Heads" if scene.of_heads else "Layer": "; ".join(scene.called(*head) for head in drawn)}
     save.html("This view", lambda: scene.standalone(lines.SOURCE, payload, "line by line", view, maps), _FILE)
 

@@ -9,8 +9,7 @@ import streamlit as st
 from analysis.rollout import check_one_text, rollout
 from analysis.views import Weights, maps_of_layer
 from pages.attention import filters, heads
-from pages.attention.numbers import numbers
-from pages.attention.scene import Scene, draw_heatmap, summary
+from pages.attention.scene import Scene, draw_heatmap, save_numbers, summary
 from ui import Field, View, count, failures_as_messages, widgets
 
 _WITHOUT_HALF = {
@@ -71,7 +70,7 @@ def _draw_rollout(scene: Scene, first: int, last: int, *, numbered: bool) -> Non
         )
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]
-        numbers(scene, view, rolled, name="attention-rollout", how="rollout")
+        save_numbers(scene, view, rolled, name="attention-rollout", how="rollout")
 
 
 VIEW = View(

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from analysis.export import CSV_NOTE, How, Origin, to_csv, to_npz
 from analysis.filters import Filter, Filtered, apply_filter
 from analysis.heads import HeadTable, head_table
-from analysis.views import AttentionView, ContributionView, Measure, Norms, Weights
+from analysis.views import AttentionView, ContributionView, Measure, Norms, Weights, maps_of_layer
 from analysis.words import word_units
 from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Stack
 from pages.attention import examples
 from pages.attention.fields import LOCKED, MODEL_PART, SHOWN_VIEW, TOKEN
-from ui import HEAD, LAYER, Need, View, as_python, as_text, caption, figures, note, notes, show, widgets
+from ui import HEAD, LAYER, Need, View, as_python, as_text, caption, figures, note, notes, save, show, widgets
 from ui.as_python import Lines
 from viz import attended
 from viz.attended import LONGEST
 from viz.standalone import standalone_html
 from web.engine import engine
+
+# One row per cell: larger matrices make files that no spreadsheet opens, and NPZ holds them exactly.
+_MOST_CSV_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,3 +271,34 @@ def draw_heatmap(
         view, scene.measure, file=name, stretch=stretch, quantity=quantity, number=number, group="attention"
     )
     figures.show_heatmap(payload, key)
+
+
+def save_numbers(
+    scene: Scene, view: Filtered, heads: Sequence[tuple[int, int]], *, name: str, how: How | None = None
+) -> None:
+    """The numbers on screen can be saved; the files are made when they are asked for.
+
+    ``heads`` are those whose maps were made one ``how``; without it the maps shown themselves, of heads or of layers.
+    """
+    run = scene.run
+    if how is None:
+        how = "each" if scene.of_heads else "layer"
+        if how == "layer":
+            heads = [head for layer, _ in heads for head in maps_of_layer(Weights(run), layer)]
+    origin = Origin(model=run.model, heads=tuple(heads), how=how, measure=scene.measure, stack=run.stack)
+    too_large = view.weights.size > _MOST_CSV_CELLS
+    save.file(
+        "Numbers (CSV)",
+        lambda: to_csv(view, origin),
+        name,
+        "csv",
+        "More than a million cells: use the NPZ." if too_large else CSV_NOTE,
+        disabled=too_large,
+    )
+    save.file(
+        "Numbers (NPZ)",
+        lambda: to_npz(view, origin, run.encoding, run.source),
+        name,
+        "npz",
+        "For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",
+    )

@@ -10,8 +10,7 @@ from analysis.filters import Combination, Filtered, combine, norm_of_sum
 from analysis.views import all_maps, maps_of_layer
 from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
-from pages.attention.numbers import numbers
-from pages.attention.scene import Scene, draw_heatmap, summary
+from pages.attention.scene import Scene, draw_heatmap, save_numbers, summary
 from ui import Field, View, as_python, one_of, widgets
 
 _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Maximum", "sum": "Sum", "norm": "Norm of the sum"}
@@ -50,7 +49,7 @@ def draw(scene: Scene) -> None:
             "cancel out. What is chosen under “Show” has no effect here."
         )
     _put_python(scene, view, chosen, how)
-    numbers(scene, view, chosen, name=f"attention-{how}", how=how)
+    save_numbers(scene, view, chosen, name=f"attention-{how}", how=how)
 
 
 def _put_python(scene: Scene, view: Filtered, chosen: list[heads.Head], how: Combination) -> None:
