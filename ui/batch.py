@@ -18,9 +18,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Batch(Generic[Row, Result]):
-    """A model, the rows it is asked about, and the results so far: None where a row has not had its turn. An
-    ``example`` began by itself.
-    """
+    """A model, the rows it is asked about, their results, None before a row's turn. An ``example`` began by itself."""
 
     model: str
     rows: Sequence[Row]

@@ -16,9 +16,7 @@ Cells = Sequence[tuple[int, int]]
 
 
 def show(payload: Payload, key: str, picked: Callable[[Cells], None] | None = None) -> None:
-    """Draw a map; ``picked`` is called with the (row, column), from 0, of all cells that are picked, in the order of
-    picking, when that changed.
-    """
+    """Draw a map; ``picked`` is called with all picked cells, (row, column) from 0 in order, when they changed."""
     mount = component("cells", SOURCE)
     save.picture(payload["file"])
     if picked is None:

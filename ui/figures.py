@@ -20,9 +20,7 @@ from web.engine import engine
 
 
 def config(*, clicked: bool = False) -> dict[str, object]:
-    """Plotly's settings. Where single points are ``clicked``, two quick clicks are two: as a double click they would
-    take the choice back.
-    """
+    """Plotly's settings. Where points are ``clicked``, a double click is two clicks, and takes no choice back."""
     return {**({"doubleClickDelay": 1} if clicked else {}), "displaylogo": False, "displayModeBar": False}
 
 

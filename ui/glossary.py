@@ -53,9 +53,7 @@ def link_terms(text: str) -> str:
 
 
 def link(words: str, name: str = "") -> str:
-    """HTML of a link to the page of the glossary, or to a term there; in a tab of its own, so that nobody loses their
-    place.
-    """
+    """HTML of a link to the page of the glossary, or to a term there; in a tab of its own, so that no place is lost."""
     term = f"?{urlencode({'term': name.lower()})}" if name else ""
     return f'<a href="glossary{term}" target="_blank">{words}</a>'
 

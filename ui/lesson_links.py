@@ -23,9 +23,7 @@ ASKED: Field[str] = Field("question", "", pattern("[a-z0-9-]{1,80}", "is not the
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LessonLink:
-    """``values`` are the fields that are not as they are at first, ``question`` what a student can answer by looking
-    there, as Markdown.
-    """
+    """``values`` are the fields not at their defaults, ``question`` is what looking there can answer, as Markdown."""
 
     title: str
     values: Mapping[Field[Any], Any]

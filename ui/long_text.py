@@ -29,9 +29,7 @@ def portions(n_tokens: int, n: int) -> list[range]:
 
 
 def may_run(requested: Field[bool], n_tokens: int, label: str) -> bool:
-    """Whether the runs may begin: those of a short text at once, those of a long one by a button that says ``what``
-    it does.
-    """
+    """Whether the runs may begin: those of a short text at once, those of a long one by a button with this label."""
 
     def start() -> None:
         requested.value = True

@@ -76,9 +76,7 @@ def warn_beyond_training(read: Mapping[str, int], shorter: int = 0) -> None:
 
 
 def note_few_vectors(n: int, width: int, noun: str) -> None:
-    """A note on CKA over ``n`` words or tokens with vectors of ``width`` numbers: it is biased upwards below twice as
-    many words.
-    """
+    """A note on CKA over ``n`` vectors of ``width`` numbers, which is biased upwards below twice as many vectors."""
     if n <= 2 * width:
         note(
             f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} {noun}, all layers look "

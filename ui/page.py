@@ -252,9 +252,7 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
 
 
 def _link(page: Page[Any], left_out: str) -> None:
-    """Let the address restore the page; a button that copies it, and what it lacks: a text that is too long, and what
-    ``left_out`` says.
-    """
+    """Let the address restore the page; a button that copies it, and what it lacks: a long text, and ``left_out``."""
     with failures_as_messages():
         for companion in _COMPANIONS:
             companion.end(page)

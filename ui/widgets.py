@@ -45,9 +45,7 @@ STEPPER = 176  # px, with its label
 
 
 def input_line(name: str = "") -> DeltaGenerator:
-    """The line of a page's inputs: texts, model, examples. It wraps if the window is narrow. A second one has a
-    name.
-    """
+    """The line of a page's inputs: texts, model, examples. It wraps in a narrow window. A second one has a name."""
     return st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"inputs {name}".strip())
 
 
@@ -105,9 +103,7 @@ def try_example(examples: Examples) -> None:
 
 
 def open_with_first(examples: Examples, untouched: Sequence[Field[Any]], sets: Sequence[Field[Any]]) -> None:
-    """Whoever comes for the first time finds something to see: where the fields ``untouched`` are, those of ``sets``
-    are as in the first example.
-    """
+    """On a first visit set the fields ``sets`` as in the first example, if those of ``untouched`` are untouched."""
     if address.opens_on_example(untouched):
         opening = examples.state(examples.all[0])
         address.put({field: opening[field] for field in sets})
@@ -220,9 +216,7 @@ def draw_again(label: str, seed: Field[int]) -> None:
 
 
 def offers(label: str, icon: str, titles: Sequence[str], use: Callable[[int], None], key: str) -> None:
-    """What can be taken instead of typed, as a menu behind a button, which closes after a choice; ``use`` is told the
-    place of what is taken.
-    """
+    """What can be taken instead of typed, as a menu that closes after a choice; ``use`` is told the place of it."""
     st.menu_button(
         label,
         range(len(titles)),

@@ -89,9 +89,7 @@ def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable
 
 
 def _all_here(models: list[str]) -> bool:
-    """Load models, and offer to download those that are not here: False where there are any. Raises why a single one
-    cannot be had.
-    """
+    """Load models, offer to download those not here: False if there are any. Raises why a single one cannot be had."""
     here = True
     for model in models:
         try:

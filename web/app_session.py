@@ -1,6 +1,4 @@
-"""What Streamlit's sessions do otherwise in this app. Each function raises AttributeError where Streamlit calls what it
-changes something else.
-"""
+"""What Streamlit's sessions do otherwise here. Raises AttributeError where Streamlit has other names for it."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ REGISTER = "register_file_watchers"
 
 
 def refuse_to_clear_caches() -> None:
-    """From now on the request to empty Streamlit's caches, which any browser may send and which are everybody's, does
-    nothing.
-    """
+    """From now on a browser's request to empty Streamlit's caches, which are everybody's, does nothing."""
     getattr(AppSession, CLEAR_CACHE)
     setattr(AppSession, CLEAR_CACHE, lambda _session: None)
 

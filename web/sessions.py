@@ -50,9 +50,7 @@ class Sessions(_Storage):
             super().delete(session_id)
 
     def forget_over(self) -> None:
-        """Let go of sessions whose time is over. Left alone they stay in memory, with all that they hold, until another
-        one is stored.
-        """
+        """Let go of sessions whose time is over, which would stay with all they hold until another is stored."""
         super().forget_over()
         self._of_work.forget_over()
 
@@ -86,9 +84,7 @@ class Connected(list[ActiveSessionInfo]):
 
 
 def keep(at_work: Callable[[str], bool]) -> Sessions:
-    """From now on the server keeps its lost sessions like this. Raises AttributeError where Streamlit calls the place
-    something else.
-    """
+    """From now on keep lost sessions like this. Raises AttributeError where Streamlit calls their place otherwise."""
     manager = runtime.get_instance()._session_mgr
     manager._session_storage  # type: ignore[attr-defined]  # noqa: B018
     kept = manager._session_storage = Sessions(at_work)  # type: ignore[attr-defined]

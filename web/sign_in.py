@@ -20,9 +20,7 @@ def leads_nowhere(path: str) -> bool:
 
 
 def require() -> None:
-    """Where sign-in is configured, let only those go on who have signed in; the others get a button, and the script
-    ends here.
-    """
+    """Where sign-in is configured, let only who has signed in go on; others get a button, and the script ends here."""
     providers = _providers()
     if not providers:
         return

@@ -96,8 +96,6 @@ def open_head(layer: int, head: int) -> None:
 
 
 def follow_opened_head() -> None:
-    """What a view that calls ``open_head`` draws first: the view is chosen outside the part of the page that has just
-    run.
-    """
+    """What a view that calls ``open_head`` draws first: views are chosen outside the part of the page that ran."""
     if st.session_state.pop(_OPENED, False):
         st.rerun(scope="app")

@@ -31,9 +31,7 @@ _MOST_CSV_CELLS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """One text, or two, the ``measure`` that its maps show, and the filter that is applied to them. Each view asks for
-    layer and head by itself.
-    """
+    """One text, or two, the ``measure`` that its maps show, and their filter. Views ask for layer and head."""
 
     model: str
     text: str

@@ -280,9 +280,7 @@ def _difference(scene: Scene, alignment: Alignment, shares: Mapping[str, FloatAr
 def _all_heads(
     scene: Scene, alignment: Alignment, maps: Mapping[str, AttentionView], heads: _Heads, place: DeltaGenerator
 ) -> None:
-    """The matrix of all heads, or layers, and the table of the best matches; those most like the one shown go into a
-    place of their own.
-    """
+    """The matrix of all heads, or layers, and the best matches; those most like the one shown go into a ``place``."""
     unit = "head" if heads.of_heads else "layer"
     st.header(f"Which {unit} of B matches each {unit} of A?")
     if len(alignment) > _SLOW and not st.toggle(

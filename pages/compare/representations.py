@@ -73,9 +73,7 @@ def _up_to_most(sentences: Sequence[str]) -> list[str]:
 
 
 def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, int, tuple[int, int]]:
-    """CKA (layers + 1 of A, of B), the number of words it was computed on, and the tokens of the longest sentence for
-    A and B.
-    """
+    """CKA (layers + 1 of A, of B), of how many words, and the tokens of the longest sentence for A and B."""
     of_a, of_b = _states(a, sentences), _states(b, sentences)
     longest_a, longest_b = (max(len(states.encoding) for states in side) for side in (of_a, of_b))
     return *cka_on_common_words(of_a, of_b), (longest_a, longest_b)

@@ -26,9 +26,7 @@ def places(pages: Iterable[Page[Any]]) -> Places:
 
 
 def matching(typed: str) -> list[Term]:
-    """The terms whose name holds what was typed, the same one first, then those whose meaning holds it; all terms where
-    nothing was typed.
-    """
+    """The terms whose name holds what was typed, the same one first, then by their meaning; all for nothing typed."""
     wanted = " ".join(typed.lower().split())
     named = [term for name, term in TERMS.items() if wanted in name]
     named.sort(key=lambda term: term.name.lower() != wanted)

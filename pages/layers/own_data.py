@@ -36,9 +36,7 @@ OWN = OwnFile(
 
 @dataclass(frozen=True, slots=True)
 class OwnData:
-    """``fingerprint`` tells this data, as it is read by the ``choices``, from any other. The ``file`` was ``uploaded``
-    or pasted.
-    """
+    """``fingerprint`` tells this data, read by the ``choices``, from any other. ``file`` was ``uploaded`` or pasted."""
 
     fingerprint: str
     task: Dataset | StructuralTask
@@ -68,9 +66,7 @@ def draw(seed: int) -> OwnData | None:
 
 
 def read_lines(name: str, user_data: OwnData | None) -> Lines:
-    """A line that binds ``data`` to the bytes of the data of this name. Other data than the user's of now is read from
-    a file of its name.
-    """
+    """A line that binds ``data`` to the bytes of what has this name: a file, unless it is the user's data of now."""
     if name == f"{_EXAMPLE}.conllu":
         return Lines("data = template_conllu().encode()\n", (template_conllu,))
     if user_data is None or user_data.task.name != name:

@@ -88,9 +88,7 @@ def _lens(scene: Scene, place: int, fitted: FittedLens | None) -> tuple[MaskLens
 def _put_python(
     scene: Scene, place: int, file: File | None, sentences: Sequence[str], lenses: tuple[MaskLens, MaskLens | None]
 ) -> None:
-    """The ranks of the final prediction after every layer, by the logit lens, and by the fitted one where there is
-    one.
-    """
+    """The ranks of the final prediction after every layer, by the logit lens and, where there is one, the fitted."""
     call = f"(model, text, {_BEST}{{hidden}}{{}})"
     call = f"engine.next_lens{call}[0]" if scene.causal else f"engine.mask_lens{call}[{place}]"
     lens, fitted = lenses
@@ -119,9 +117,7 @@ def _put_python(
 
 
 def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
-    """The control of the sentences that a lens is fitted to beside the built-in ones, and what it holds: a file, and
-    what was read of it.
-    """
+    """The control of the own sentences that a lens is fitted to, and what it holds: a file, and what was read of it."""
     custom = _OWN.uploaded() or OWN_SENTENCES.value.strip()
     with widgets.popover(f"Fit: {'your own' if custom else 'built-in'}", ":material/library_books:", "lens sentences"):
         st.caption(

@@ -60,9 +60,7 @@ class Scene(MaskedText):
         return None
 
     def put_python(self, lines: Lines | str, shows: Callable[[], FloatArray | pd.DataFrame], *uses: object) -> None:
-        """Put lines of Python here that compute ``numbers`` of the ``model`` and the ``text``, with what is hidden if
-        they say {hidden}.
-        """
+        """Put lines of Python that compute ``numbers`` of ``model`` and ``text``, with what is masked at {hidden}."""
         lines = lines if isinstance(lines, Lines) else Lines(lines)
         first = f"model, text = {as_python.arguments(self.model, self.text)}\n"
         if self.masked and "{hidden}" in lines.text:

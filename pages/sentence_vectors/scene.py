@@ -249,9 +249,7 @@ def make(view: View[Scene]) -> Scene:
 
 
 def _pooling(model: str) -> SentencePooling:
-    """The pooling that is chosen. If the model names no pooling of its own, or one that cannot be followed, "own" is
-    the mean.
-    """
+    """The pooling that is chosen. "own" is the mean if the model names none of its own, or one beyond this app."""
     names, default = pooling_names(model), default_pooling(model)
     buttons = {"own" if pooling == default else pooling: as_text(name) for pooling, name in names.items()}
     if POOLING.value not in buttons:
@@ -337,9 +335,7 @@ def measured(model: str) -> Measured:
 
 
 def _reference(model: str, texts: Sequence[str]) -> FloatArray | None:
-    """Vectors of texts by MiniLM, to compare with: of its last layer, by its own pooling. None if it is not at hand, or
-    is the chosen model.
-    """
+    """Vectors of texts by MiniLM's last layer and own pooling; None if it is not at hand, or is the chosen model."""
     if model == MINILM.id or not engine().has(MINILM.id):
         return None
     try:

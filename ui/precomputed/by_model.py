@@ -21,9 +21,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class ByModel(Generic[Result]):
-    """Those of some ``models``; ``kind`` ends the names of their files, and ``sentences`` gives what tells the
-    sentences from any others.
-    """
+    """Of some ``models``; ``kind`` ends the names of their files, ``sentences`` gives the sentences' fingerprint."""
 
     kind: str
     models: tuple[str, ...]
