@@ -169,7 +169,7 @@ def _merge_imports(imports: Collection[str]) -> list[str]:
 
 
 def literal(value: object) -> str:
-    """A value as Python writes it, in double quotes if it can be; a dataclass without defaults, sets as sorted lists."""
+    """A value as Python writes it, in double quotes if possible; a dataclass without defaults, sets as sorted lists."""
     if isinstance(value, str):
         written = repr(value)
         return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
