@@ -68,7 +68,6 @@ def _put_python(scene: Scene, views: list[Filtered], kind: str, options: str) ->
     scene.put_python(
         f"np.stack([{of}.layer(layer) for layer in range(run.n_layers)])",
         lambda: np.stack([view.weights for view in views]),
-        *(np, bertviz_html),
         after=f"page = bertviz_html({arguments})  # an HTML file that loads nothing",
     )
 

@@ -64,7 +64,6 @@ def _put_python(scene: Scene, view: Filtered, drawn: list[Head]) -> None:
     scene.put_python(
         f"np.stack([{of}.{'head' if of == 'run' else 'map'}(*head) for head in heads])",
         lambda: view.weights,
-        np,
         before=f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page\n",
     )
 

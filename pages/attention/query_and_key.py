@@ -42,7 +42,6 @@ def draw(scene: Scene) -> None:
     scene.put_python(
         "neuron_table(parts, run.key_encoding.tokens)",
         lambda: neuron_table(numbers, key_tokens),
-        *(neuron_table, query_numbers),
         before=f"layer, head, token = {layer}, {head}, {at}  # {name}, token {position} on the page\n"
         "query, keys, scores = run.query_key(layer, head)\n"
         "scaling = run.layers[layer].load().scaling\n"

@@ -65,7 +65,6 @@ def _draw_rollout(scene: Scene, first: int, last: int, *, numbered: bool) -> Non
         scene.put_python(
             "rollout(maps, first, last)",
             lambda: view.weights,
-            rollout,
             before=f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page\n",
         )
         weights = Weights(scene.run)

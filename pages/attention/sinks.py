@@ -34,7 +34,6 @@ def draw(scene: Scene, layer: int, head: int) -> None:
     as_python.put(
         f"numbers = frame(engine.sinks({scene.arguments}))",
         lambda: frame(sinks),
-        frame,
         part="Special tokens, all heads",
     )
     save.table("Special tokens, all heads", lambda: table(sinks), "special_tokens")

@@ -155,7 +155,7 @@ def _put_python(
         "    ]\n"
         ")",
         lambda: np.array([shares[model] for model in maps]),
-        *(np, align, shares_on_common_words, kind),
+        *(align, kind),
     )
 
 
@@ -299,7 +299,6 @@ def _all_heads(
     as_python.put(
         f"a, b = {places[0]}, {places[1]}\nnumbers = head_matrix(maps[a], maps[b], alignment, a, b)  # in bits",
         lambda: matrix,
-        head_matrix,
         part=f"Every {unit} of A and every {unit} of B",
     )
     with place:

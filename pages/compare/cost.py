@@ -87,7 +87,7 @@ def _put_python(scene: Scene, subjects: Sequence[CostSubject], *, timed: bool = 
             [(subject.info.parameters, subject.n_bytes, subject.pieces_per_word) for subject in subjects],
             columns=columns,
         ),
-        *(pd, MeasureQuality),
+        MeasureQuality,
     )
 
 

@@ -113,7 +113,6 @@ def _guesses_in_python(scene: Scene, answers: Mapping[str, Sequence[MaskPredicti
         "best = [(model, *prediction) for model, mask in zip(models, answers) for prediction in mask.best]\n"
         f"numbers = pd.DataFrame(best, columns={as_python.literal(columns)})",
         lambda: pd.DataFrame(best, columns=columns),
-        pd,
     )
 
 
@@ -233,7 +232,7 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         f"{common_words_in_python('scores', len(scores))}"
         "numbers = np.array([unit_bits(score, units) for score, units in zip(scores, alignment.units)])",
         lambda: np.array([*bits.values()]),
-        *(np, align, scoring.unit_bits),
+        *(align, scoring.unit_bits),
         part="How surprising each word is, in bits",
     )
     lines = partial(surprisals, alignment.labels, {scene.name(model): bits[model] for model in scores})
@@ -274,7 +273,6 @@ def _next_sentence(scene: Scene) -> None:
             f"{scene.of_each([*scores], 'score', f'engine.next_sentence(model, {scene.texts_in_python()})')}"
             "numbers = np.array([score.p_next for score in scores])",
             lambda: np.array([score.p_next for score in scores.values()]),
-            np,
             part="Does the second text follow the first?",
         )
         save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")

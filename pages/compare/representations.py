@@ -48,7 +48,6 @@ def draw(scene: Scene) -> None:
         f"b = engine.encoded_states({as_python.literal(b)}, sentences)\n"
         "numbers, n_words = cka_on_common_words(a, b)  # layers of A by layers of B, the embeddings first",
         lambda: values,
-        cka_on_common_words,
         *[written_pairs] * (not pasted),
     )
     notes.warn_beyond_training(dict(zip((a, b), longest, strict=True)))

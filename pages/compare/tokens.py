@@ -35,7 +35,7 @@ def draw(scene: Scene) -> None:
         f"{beside_itself if single else f'names = {as_python.literal(names)}'}\n"
         f'numbers = pieces_table(align(encodings), encodings, names)[["word", {"names[0]" if single else "*names"}]]',
         lambda: table,
-        *(align, pieces_table),
+        align,
     )
     alike: dict[tuple[str, ...], list[str]] = {}
     for name in names:

@@ -22,7 +22,6 @@ def draw(scene: Scene) -> None:
         "best = [[getattr(result.best, name) for name in columns] for result in results]\n"
         "numbers = pd.DataFrame(best, columns=columns)",
         lambda: pd.DataFrame(rows_of_best, columns=_BEST),
-        pd,
     )
     rows = []
     for probed in scene.probed:

@@ -45,7 +45,6 @@ def draw(scene: Scene) -> None:
         f"hidden = {as_python.call(EncodeStates(model, text))}\n"
         f'numbers = movement(hidden.states, "{measure}", last_unnormed=hidden.last_unnormed)  # a row a layer',
         lambda: moved,
-        movement,
     )
     figures.show(partial(token_movement, moved, tokens, _WHAT[measure]), "movement", "token-movement")
     st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")

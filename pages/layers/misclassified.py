@@ -23,7 +23,7 @@ def draw(scene: Scene) -> None:
         layer = result.layers[int(st.select_slider("Layer", **LAYER.offering(names), width=360))]
     lines = python_lines.bind_result(task, scene.choice.user_data)
     lines += f"numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)"
-    as_python.put(lines, lambda: pd.DataFrame(layer.wrong), pd)
+    as_python.put(lines, lambda: pd.DataFrame(layer.wrong))
     if not layer.wrong:
         st.success("No held-out item is misclassified at this layer.", icon=":material/check:")
         return

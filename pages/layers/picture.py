@@ -64,7 +64,7 @@ def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
         for note in task.result.notes:
             caption(f"{task.title}: {note}")
     lines = python_lines.bind_results(tasks, user_data)
-    as_python.put(lines + "numbers = frame(results)", lambda: frame(results), frame)
+    as_python.put(lines + "numbers = frame(results)", lambda: frame(results))
     save.table("All results", lambda: table_of(tasks), "layers")
 
 

@@ -35,7 +35,6 @@ def draw(scene: Scene) -> None:
         "answers = engine.restore(model, text, drawn.ids, drawn.positions)\n"
         "numbers = -np.array([answer.log_probability for answer in answers])  # the loss of each, in nats",
         lambda: -np.array([answer.log_probability for answer in answers]),
-        np,
         corruption.Recipe,
         corruption.corrupt,
     )

@@ -155,8 +155,6 @@ def _put_python(model: str, judged: list[tuple[MinimalPair, Judgement]], files: 
         f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})\n"
         "numbers = pd.DataFrame(accuracies(pairs, [preference.difference for preference in judged]))",
         lambda: pd.DataFrame(_accuracies(judged)),
-        pd,
-        accuracies,
         read_files,
         *needed,
     )

@@ -83,7 +83,6 @@ def _put_python(scene: Scene, after: tuple[str, tuple[int, ...]], visible: Seque
         numbers = pd.concat([pd.DataFrame(of_mask) for of_mask in shifts])  # ln P before and after
         """,
         lambda: pd.concat([pd.DataFrame(of_mask) for of_mask in visible]),
-        pd,
     )
 
 

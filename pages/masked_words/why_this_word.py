@@ -101,7 +101,7 @@ def _put_python(scene: Scene, place: int, followed: Prediction, best: Prediction
         "effects = engine.intervene(model, text, each_hidden(words){hidden}, aim=aim)\n"
         "numbers = table(erasures(words, [effects], followed))",
         lambda: table(effects),
-        *(each_hidden, erasable, erasures, table, units, TargetAnswer),
+        units,
     )
 
 

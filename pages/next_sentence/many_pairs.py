@@ -121,7 +121,7 @@ def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, 
         f"scores = engine.next_sentence({as_python.literal(model)}, pairs)\n"
         'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[score.p_next for score in scores])',
         lambda: pd.DataFrame([(a, b, judgement.p_next) for (a, b, _), judgement in judged], columns=columns),
-        *(pd, read),
+        read,
     )
 
 

@@ -47,7 +47,6 @@ def draw(scene: Scene) -> None:
         numbers = np.array([score.p_next for score in scores])
         """,
         lambda: np.array([score.p_next, *(others[place].p_next for place in range(len(pairs)))]),
-        np,
         control_sentences.draw,
     )
     _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)

@@ -63,7 +63,7 @@ def draw(scene: Scene) -> None:
         numbers = np.array([score.p_next for score in scores])
         """,
         lambda: np.array(values),
-        *(pairwise, np, sentences.split),
+        sentences.split,
     )
 
     def lines(*, dark: bool) -> Sequence[Line]:

@@ -26,8 +26,6 @@ def draw(scene: Scene) -> None:
     as_python.put(
         f"numbers = pd.DataFrame(sentence_pairs.measured(engine, {as_python.literal(model)}).agreements)",
         lambda: pd.DataFrame(agreements),
-        pd,
-        sentence_pairs,
     )
     names = vectors.pooling_names(model)
     rankings = [

@@ -16,7 +16,7 @@ from viz.matrix import cosine_matrix
 def draw(scene: Scene) -> None:
     similarity = cosines(scene.vectors)
     figures.show(partial(cosine_matrix, similarity.astype(np.float32), scene.sentences), "cosines", "cosines")
-    scene.put_python("cosines(vectors)", lambda: similarity, cosines)
+    scene.put_python("cosines(vectors)", lambda: similarity)
 
     def table() -> pd.DataFrame:
         named = pd.DataFrame(similarity, columns=[str(number) for number in range(1, len(similarity) + 1)])

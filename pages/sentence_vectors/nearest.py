@@ -18,7 +18,7 @@ def draw(scene: Scene) -> None:
     labels = {number: f"{number}: {clipped(sentence, LONGEST_LISTED)}" for number, sentence in numbered}
     row = st.selectbox("Sentence", **SENTENCE.offering(labels)) - 1
     numbers = f"cosines(vectors)[{row}]  # of sentence {row + 1} on the page with every sentence"
-    scene.put_python(numbers, lambda: cosines(scene.vectors)[row], cosines)
+    scene.put_python(numbers, lambda: cosines(scene.vectors)[row])
     scene.draw_ranking(row, "nearest")
 
 

@@ -26,7 +26,7 @@ def draw(scene: Scene) -> None:
     )
     numbered = enumerate(scene.sentences, start=1)
     st.markdown("\n".join(f"{number}. {as_text(clipped(text, LONGEST_LISTED))}" for number, text in numbered))
-    scene.put_python("principal_components(vectors[None]).points[0]", lambda: points, principal_components)
+    scene.put_python("principal_components(vectors[None]).points[0]", lambda: points)
     table = pd.DataFrame({"sentence": scene.sentences, "component 1": points[:, 0], "component 2": points[:, 1]})
     scene.finish("Points", lambda: table, "sentences-in-the-plane")
 

@@ -15,7 +15,7 @@ def draw(scene: Scene) -> None:
         scene.finish()
         return
     numbers = "cosines(vectors)[0, 1:]  # of what is searched for with every sentence"
-    scene.put_python(numbers, lambda: cosines(scene.vectors)[0, 1:], cosines)
+    scene.put_python(numbers, lambda: cosines(scene.vectors)[0, 1:])
     scene.draw_ranking(0, "search")
 
 
