@@ -1,6 +1,6 @@
 """Which head should I look at? Every head measured, compared with a uniform head, and labelled by stated rules.
 
-A rule is one entry of ``RULES``. Labels describe where attention goes; they do not say what a head is for. On a
+A rule is a line of ``heads.tsv``. Labels describe where attention goes; they do not say what a head is for. On a
 short text a head without any preference fits a rule now and then, so a rule also has to be unlikely by chance:
 see ``FALSE_ALARMS``.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -52,8 +53,8 @@ class Rule:
     explanation: str
     source: str
     tested: str
-    threshold: float = 0.5
-    score_by: Callable[[Measures, Measures], Measured] | None = None
+    threshold: float
+    score_by: Callable[[Measures, Measures], Measured] | None
 
     def score(self, measured: Measures, uniform: Measures) -> Measured:
         """One number per head, (heads,): 1 for a perfect example of its kind."""
@@ -72,68 +73,28 @@ def _above_uniform(share: str, measured: Measures, uniform: Measures) -> Measure
     return np.divide(getattr(measured, share) - base, left, out=np.full_like(base, np.nan), where=left > 1e-9)
 
 
+def _spread_score(measured: Measures, _uniform: Measures) -> Measured:
+    return measured.spread
+
+
 def _block_score(measured: Measures, uniform: Measures) -> Measured:
     """Attention stays within its own sentence and is spread evenly there, not held by one near token."""
     return _above_uniform("own_sentence", measured, uniform) * measured.own_evenness
 
 
-_CLARK, _KOVALEVA, _VOITA = "Clark et al. 2019", "Kovaleva et al. 2019", "Voita et al. 2019"
+_SCORES = {"spread": _spread_score, "own_sentence": _block_score}
+"""How the rules are scored that do not ask how far what is tested is above the uniform head's."""
 
-RULES = (
-    Rule(
-        "previous token",
-        "Positional: on average, more than half of a token's attention goes to the token before it.",
-        f"{_CLARK}; {_KOVALEVA} (diagonal)",
-        "previous",
-    ),
-    Rule(
-        "next token",
-        "Positional: on average, more than half of a token's attention goes to the token after it.",
-        f"{_CLARK}; {_KOVALEVA} (diagonal)",
-        "next",
-    ),
-    Rule(
-        "delimiter",
-        "On average, more than half of a token's attention goes to special tokens, "
-        "or to the first token of a model that has none.",
-        f"{_CLARK}; {_KOVALEVA} (vertical)",
-        "delimiter",
-    ),
-    Rule(
-        "self",
-        "On average, more than half of a token's attention goes to itself.",
-        f"{_CLARK} (few heads of BERT)",
-        "itself",
-    ),
-    Rule(
-        "broad",
-        "Attention is spread over most of what a token may see.",
-        f"{_CLARK} (high entropy)",
-        "spread",
-        0.65,
-        lambda measured, _uniform: measured.spread,
-    ),
-    Rule(
-        "block-diagonal by sentence",
-        "Tokens spread their attention over the words of their own sentence.",
-        f"{_KOVALEVA} (block)",
-        "own_sentence",
-        0.4,
-        _block_score,
-    ),
-    Rule(
-        "repeated token",
-        "On average, more than half of the attention of a word that occurs again goes to its other occurrences.",
-        "Wang et al. 2023 (duplicate token heads)",
-        "same_word",
-    ),
-    Rule(
-        "rare token",
-        "Most attention goes to the rarest token of the text.",
-        _VOITA,
-        "rare",
-    ),
-)
+
+def _read_rules() -> tuple[Rule, ...]:
+    rows = (line.split("\t") for line in Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:])
+    return tuple(
+        Rule(name, explanation, source, tested, float(threshold), _SCORES.get(tested))
+        for name, tested, threshold, source, explanation in rows
+    )
+
+
+RULES = _read_rules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

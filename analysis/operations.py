@@ -1,4 +1,5 @@
-"""How many multiplications a layer does with a text: what grows with the length, and what with its square.
+"""How many numbers the parts of a model hold, and how many multiplications a layer does with a text: what grows with
+the length, and what with its square.
 
 Every multiply-add counts once; norms, activations and softmax are left out, since they are few beside the products.
 """
@@ -29,3 +30,18 @@ def lstm_operations(n: int, width: int) -> int:
 def outweighing(width: int, inner: int, *, gated: bool = False) -> int:
     """The number of tokens from which on the pairs take more than all the rest of a layer."""
     return 2 * width + (3 if gated else 2) * inner // 2 + 1
+
+
+def weights_by_part(
+    *, vocabulary: int, positions: int, width: int, inner: int, layers: int, gated: bool = False
+) -> Mapping[str, int]:
+    """Numbers in the matrices of an encoder, biases and norms left out.
+
+    Embeddings have a row of ``width`` for each token and position; attention has four matrices (width, width) a layer,
+    W_Q, W_K, W_V and W_O; the feed-forward network two of (width, inner), and a third where it is ``gated``.
+    """
+    return {
+        "embeddings": (vocabulary + positions) * width,
+        "attention": layers * 4 * width * width,
+        "feed-forward": layers * (3 if gated else 2) * width * inner,
+    }

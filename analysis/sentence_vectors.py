@@ -12,6 +12,7 @@ import pandas as pd
 
 from analysis.intervals import interval, left_out
 from analysis.probing.features import Pooling, classifier_place, pooled
+from analysis.ranks import spearman
 from model_zoo.errors import InvalidInput
 from model_zoo.types import (
     DoubleArray,
@@ -309,13 +310,13 @@ def agreement(
     group_of = np.asarray(groups)
     every = np.unique(group_of)
     levels = cosines if errors is None else np.stack([_levels(*row) for row in zip(cosines, errors, strict=True)])
-    without = np.stack([_spearman(levels[:, group_of != group], gold[group_of != group]) for group in every])
+    without = np.stack([spearman(levels[:, group_of != group], gold[group_of != group]) for group in every])
     # Where all that varies was left out there is no order.
     without = np.nan_to_num(without)
     return np.array(
         [
             (rho, *(interval(rho, [left_out(rest)], len(every), lowest=-1.0) if not np.isnan(rho) else (rho, rho)))
-            for rho, rest in zip(_spearman(levels, gold), without.T, strict=True)
+            for rho, rest in zip(spearman(levels, gold), without.T, strict=True)
         ]
     )
 
@@ -334,14 +335,3 @@ def _levels(values: DoubleArray, errors: DoubleArray) -> IntArray:
         levels[place] = levels[before] + apart
         first = place if apart else first
     return levels
-
-
-def _spearman(cosines: DoubleArray | IntArray, scores: DoubleArray) -> DoubleArray:
-    """Pearson's correlation of ranks, those of ties the mean of theirs; (rows,), NaN where nothing varies."""
-    from scipy.stats import rankdata
-
-    ranks, gold = rankdata(cosines, axis=1), rankdata(scores)
-    ranks, gold = ranks - ranks.mean(axis=1, keepdims=True), gold - gold.mean()
-    lengths = np.linalg.norm(ranks, axis=1) * np.linalg.norm(gold)
-    same = lengths == 0
-    return np.where(same, np.nan, ranks @ gold / np.where(same, 1, lengths))

@@ -5,7 +5,7 @@ layer as a whole.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -20,50 +20,14 @@ together.
 OF_HEADS: tuple[Measure, ...] = get_args(OfHeads)
 
 
-class AttentionView(Protocol):
-    """Maps (n, m) of every layer, float32, whose rows are queries: one of each head, or one of all heads together.
-
-    ``shares`` says that a row sums to 1, ``of_block`` that the maps are of a whole layer, which rollout multiplies as
-    they are: with no half mixed in for the residual stream.
-    """
-
-    @property
-    def measure(self) -> Measure: ...
-
-    @property
-    def shares(self) -> bool: ...
-
-    @property
-    def of_block(self) -> bool: ...
-
-    @property
-    def encoding(self) -> Encoding: ...
-
-    @property
-    def key_encoding(self) -> Encoding:
-        """The m tokens looked at: ``encoding`` itself, except in cross-attention."""
-        ...
-
-    @property
-    def n_layers(self) -> int: ...
-
-    def n_maps(self, layer: int) -> int: ...
-
-    def layer(self, layer: int) -> FloatArray:
-        """All maps of a layer (maps, n, m)."""
-        ...
-
-    def map(self, layer: int, number: int) -> FloatArray:
-        """One map (n, m): a head's, or with ``number`` 0 that of all heads together.
-
-        Raises InvalidInput for one that does not exist.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Attention weights α: how each head divides the attention of a query."""
+    """Attention weights α: how each head divides the attention of a query.
+
+    ``shares`` says that a row sums to 1, ``of_block`` that the maps are of a whole layer, which rollout multiplies as
+    they are: with no half mixed in for the residual stream. ``key_encoding`` are the tokens looked at, which are those
+    of ``encoding`` but in cross-attention.
+    """
 
     measure: ClassVar[Measure] = "weights"
     shares: ClassVar[bool] = True
@@ -90,7 +54,7 @@ class Weights:
         return self.run.layer(layer)
 
     def map(self, layer: int, number: int) -> FloatArray:
-        """(queries, keys) of one head, float32; both count from 0."""
+        """(queries, keys) of one head, float32; both count from 0. Raises InvalidInput for one that does not exist."""
         return self.run.head(layer, number)
 
 
@@ -155,6 +119,10 @@ class ContributionView:
                 "not exist. Choose one of these."
             )
         return self.contributions.maps[layer]
+
+
+AttentionView = Weights | ContributionView
+"""Maps of every layer, float32, whose rows are queries: one of each head, or one of all heads together (number 0)."""
 
 
 def mean_of_all(view: AttentionView) -> FloatArray:

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psutil
 
@@ -75,7 +75,8 @@ def owners(n: int) -> list[Owner]:
 @dataclass(frozen=True, slots=True)
 class Action:
     """One page opened by the visitor at ``place``: when it was asked for, how long it took, and the answer; None where
-    there was none, for a ``failure``.
+    there was none, and once it is ``checked``. ``faults`` are what was wrong, ``mixed_up`` whether the answer was
+    another visitor's.
     """
 
     place: int
@@ -83,19 +84,8 @@ class Action:
     begun: float
     seconds: float
     answer: Answer | None
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """An action, what was wrong about its answer, and whether that was another visitor's."""
-
-    place: int
-    kind: str
-    begun: float
-    seconds: float
-    faults: tuple[str, ...]
-    mixed_up: bool
+    faults: tuple[str, ...] = ()
+    mixed_up: bool = False
 
 
 class Side:
@@ -121,19 +111,19 @@ class Side:
             async with asyncio.timeout(PATIENCE):
                 answer = await visitor.open(page, {**view, **self.owners[place].query()})
         except (TimeoutError, OSError) as error:
-            return Action(place, kind, begun, time.perf_counter() - begun, None, type(error).__name__)
+            return Action(place, kind, begun, time.perf_counter() - begun, None, (type(error).__name__,))
         return Action(place, kind, begun, answer.seconds, answer)
 
-    def checked(self, action: Action) -> Checked:
+    def checked(self, action: Action) -> Action:
         """Looks into the answer. That takes milliseconds: not for while others wait for theirs."""
-        faults, mixed_up = [action.failure], False
-        if action.answer is not None:
-            mine = self.owners[action.place]
-            faults = list(action.answer.complaints())
-            if not action.answer.holds(*mine.words):
-                faults.append("the answer is about another text")
-            mixed_up = any(action.answer.holds(*other.words) for other in self.owners if other is not mine)
-        return Checked(action.place, action.kind, action.begun, action.seconds, tuple(faults), mixed_up)
+        if action.answer is None:
+            return action
+        mine = self.owners[action.place]
+        faults = [*action.answer.complaints()]
+        if not action.answer.holds(*mine.words):
+            faults.append("the answer is about another text")
+        mixed_up = any(action.answer.holds(*other.words) for other in self.owners if other is not mine)
+        return replace(action, answer=None, faults=tuple(faults), mixed_up=mixed_up)
 
     async def keep_acting(
         self, visitor: Visitor, place: int, seconds: float, pause: float, fewest: int
@@ -156,7 +146,7 @@ class Side:
 class Crowd:
     """What visitors who came at the same time did, in one or several rounds."""
 
-    actions: list[Checked] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
     seconds: float = 0.0
     peak_mb: float = 0.0
     client_cpu: float = 0.0

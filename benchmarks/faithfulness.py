@@ -1,6 +1,7 @@
-"""``python -m benchmarks.faithfulness [--only areas|spearman] [--markdown]``: which explanation is faithful.
+"""``python -m benchmarks.faithfulness [--only areas|spearman]``: which explanation is faithful.
 
-Both tests take the built-in sentences, whose longest word is masked, and are the same on every machine.
+Both tests take the built-in sentences, whose longest word is masked, are the same on every machine, and print README's
+tables.
 
 - "areas": area under the deletion and insertion curves of every method, on the default model: mean and median, the
   share of sentences in which it exceeds 1, how far its mean is from that of words in the order of their nearness to
@@ -13,16 +14,15 @@ Both tests take the built-in sentences, whose longest word is masked, and are th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from analysis import explanations
-from analysis.explanations import Area, Mean, mean
-from analysis.probing.structural import spearman
-from benchmarks.measure import arguments, emit
+from analysis.explanations import Area, mean
+from analysis.probing.structural import ordering
+from benchmarks.measure import arguments
 from jobs.explaining import NEARNESS, Explaining, built_in, explainable
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import NotSupported
@@ -34,33 +34,21 @@ MODELS: Final = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 OCCLUSION: Final = "occlusion"
 
 
-def print_areas(engine: Engine, n_sentences: int, *, markdown: bool) -> None:
-    """The areas of every method, and how probable the targets are."""
+def areas_as_markdown(engine: Engine, n_sentences: int) -> str:
+    """The areas of every method, a table a direction, after the probabilities of the targets."""
     job = Explaining(engine, built_in(DEFAULT_MODEL, causal=engine.info(DEFAULT_MODEL).lm)[:n_sentences])
     while job.running:
         job.advance()
     if job.failure is not None:
         raise RuntimeError(job.failure)
-    areas, quartiles = job.table(), np.quantile(job.probabilities, (0.25, 0.5, 0.75)).tolist()
-    if markdown:
-        print(areas_as_markdown(areas, quartiles))
-        return
-    emit(benchmark="targets", model=DEFAULT_MODEL, n=job.n_done, p_quartiles=quartiles)
-    for area in areas:
-        emit(benchmark="areas", model=DEFAULT_MODEL, **asdict(area))
-
-
-def areas_as_markdown(areas: Sequence[Area], quartiles: Sequence[float]) -> str:
-    """The tables of the documentation, one a direction, after the probabilities of the targets."""
-    low, median, high = quartiles
+    low, median, high = np.quantile(job.probabilities, (0.25, 0.5, 0.75))
     parts = [f"P of the target in the whole sentence: median {median:.3f}, quartiles {low:.3f} and {high:.3f}."]
     for way, better in (("deletion", "less"), ("insertion", "more")):
-        head = (
+        columns = (
             f"method | {way}, {better} is better | median | exceeds 1 in | against nearness | better than nearness in"
         )
-        parts.append(
-            "\n".join([f"| {head} |", "|---" * 6 + "|", *(_area_row(area) for area in areas if area.way == way)])
-        )
+        rows = [_area_row(area) for area in job.table() if area.way == way]
+        parts.append("\n".join([f"| {columns} |", "|---" * 6 + "|", *rows]))
     return "\n\n".join(parts)
 
 
@@ -72,27 +60,20 @@ def _area_row(area: Area) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Spearman's ρ of a measure with occlusion, over ``n`` sentences; one whose words it ranks alike has none."""
-
-    measure: str
-    rho: Mean
-    n: int
-
-
-def agreements(engine: Engine, model: str, n_sentences: int) -> list[Agreement]:
-    """The agreement of every measure, the highest first."""
+def agreements(engine: Engine, model: str, n_sentences: int) -> dict[str, str]:
+    """Spearman's ρ of every measure with occlusion, mean and interval over sentences, the highest first; it is 0 in a
+    sentence whose words a measure ranks alike.
+    """
     correlations: dict[str, list[float]] = {}
     for question in built_in(model, causal=engine.info(model).lm)[:n_sentences]:
         by_measure = word_scores(engine, question)
         truth = by_measure.pop(OCCLUSION)
         for measure, scores in by_measure.items():
-            (rho,) = spearman(scores[None], truth[None])
+            (rho,) = ordering(scores[None], truth[None])
             if np.isfinite(rho):
                 correlations.setdefault(measure, []).append(float(rho))
-    table = [Agreement(measure, mean(values), len(values)) for measure, values in correlations.items()]
-    return sorted(table, key=lambda agreement: -agreement.rho.value)
+    means = {measure: mean(values) for measure, values in correlations.items()}
+    return {measure: f"{means[measure]:.2f}" for measure in sorted(means, key=lambda name: -means[name].value)}
 
 
 def word_scores(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
@@ -131,31 +112,25 @@ def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
     }
 
 
-def print_agreements(engine: Engine, n_sentences: int, *, markdown: bool) -> None:
+def agreements_as_markdown(engine: Engine, n_sentences: int) -> str:
     """The agreement of every measure in every bundled model, in the order of the first."""
-    tables = [agreements(engine, model, n_sentences) for model in MODELS]
-    if markdown:
-        by_model = [{agreement.measure: f"{agreement.rho:.2f}" for agreement in table} for table in tables]
-        print(f"| measure | {' | '.join(f'`{model}`' for model in MODELS)} |\n|---|{'---|' * len(MODELS)}")
-        for measure in by_model[0]:
-            print(f"| {measure} | {' | '.join(rhos.get(measure, '–') for rhos in by_model)} |")
-        return
-    for model, table in zip(MODELS, tables, strict=True):
-        for agreement in table:
-            emit(benchmark="spearman", model=model, measure=agreement.measure, n=agreement.n, **asdict(agreement.rho))
+    by_model = [agreements(engine, model, n_sentences) for model in MODELS]
+    rows = [f"| measure | {' | '.join(f'`{model}`' for model in MODELS)} |", f"|---|{'---|' * len(MODELS)}"]
+    rows += [f"| {name} | {' | '.join(rhos.get(name, '–') for rhos in by_model)} |" for name in by_model[0]]
+    return "\n".join(rows)
+
+
+TESTS: Final = {"areas": areas_as_markdown, "spearman": agreements_as_markdown}
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--only", choices=("areas", "spearman"))
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--only", choices=TESTS)
     options = parser.parse_args()
     engine = Engine("cpu")
-    if options.only != "spearman":
-        print_areas(engine, options.sentences, markdown=options.markdown)
-    if options.only != "areas":
-        print_agreements(engine, options.sentences, markdown=options.markdown)
+    for name in [options.only] if options.only else TESTS:
+        print(TESTS[name](engine, options.sentences), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,152 +1,39 @@
-"""Fine-tuning beside transformers' Trainer: seconds an epoch and memory; and the race of the bundled models.
+"""The race of the bundled models at the built-in sets, with the page's default settings.
 
-    python -m benchmarks.finetune [--model ID] [--set NAME] [--epochs N]
-    python -m benchmarks.finetune --race [--set NAME] [--seeds N] [--few] [--log FILE] [--markdown] [--write]
+    python -m benchmarks.finetune [--set NAME] [--seeds N] [--racer ID] [--few] [--log FILE] [--write]
 
-Prints JSON lines. Both sides train all weights of the same network on the same items in this process, one epoch
-in turns (medians after a warm-up): batch 16, AdamW, a linear schedule. The Trainer pads each batch to its longest text
-and draws batches at random, its defaults; LoRA, the top layers and the head are ours alone. Memory is the peak of a
-process of its own that trains one epoch (ours two, since a copy of the best is kept), less what it took before. Needs
-the packages of requirements-dev.txt.
-
-The race is that of the page, with default settings: the bundled models, and the published all-MiniLM-L6-v2 where its
-package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
-weights and the LSTM on 200. A line a training, with its predictions for the test split. With ``--log`` lines go to that
-file, too, and trainings in it are not repeated: the race can be interrupted. ``--markdown`` prints tables
-instead: means over seeds with intervals over seeds and items. ``--write`` puts what seeds and the strongest baseline
-reached where the page and the cards read it (training/finetuning/seeds.json).
+The bundled models, and the published all-MiniLM-L6-v2 where its package is installed, learn all examples of every
+built-in set; with ``--few`` the default model, its like with random weights and the LSTM also 200. Prints README's
+tables: means over seeds with intervals over seeds and items. ``--log`` writes a line of JSON a training to a file, with
+its predictions for the test split, and trainings that stand there are not repeated: the race can be interrupted.
+``--write`` puts what seeds and the strongest baseline reached where the page and the cards read it
+(training/finetuning/seeds.json). What an epoch takes: ``benchmarks.questions``.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
-import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
-import torch
-from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
-
-from benchmarks.measure import arguments, emit, interleaved
+from benchmarks.measure import arguments
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
 from model_zoo.sources import packaged
 from model_zoo.types import MB
-from training.finetuning import network
 from training.finetuning.data import Data, Item, Labelled, PassageQuestion, Tagged
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import (
-    Answered,
-    AnswerSpan,
-    Classified,
-    Prediction,
-    Rated,
-    Started,
-    Stepped,
-    TaggedWords,
-    Tuned,
-)
+from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, evaluate
 from training.finetuning.seeds import SeedScores, fingerprint, write
 from training.finetuning.sets import SETS
-from training.finetuning.settings import LEARNS, Learns, Settings
+from training.finetuning.settings import Settings
 from ui.precomputed import EMBEDDED
 
 FEW = 200
 _PUBLISHED = "sentence-transformers/all-MiniLM-L6-v2"
-
-
-def ours(engine: Engine, model: str, data: Data, learns: Learns = "all", epochs: int = 1) -> float:
-    """Seconds of one epoch, or of some, by the loop of the app, judging and loading left out."""
-    short = replace(data, dev=data.dev[:2], test=data.test[:2])
-    question = Finetune(model, short, Settings(learns=learns, epochs=epochs), tuned.new_id(), keep=False)
-    began = ended = 0.0
-    for event in engine.stream(question):
-        if isinstance(event, Started):
-            began = time.perf_counter()
-        elif isinstance(event, Stepped):
-            ended = time.perf_counter()
-    return ended - began
-
-
-def trainers(engine: Engine, model: str, data: Data) -> float:
-    """Seconds of one epoch by transformers' Trainer, loading left out."""
-    settings = Settings(epochs=1)
-    with engine._memory.lease(model) as loaded:
-        made = network.fresh(loaded, data, settings).requires_grad_(True)
-        rows = [
-            dict(loaded.tokenizer(item.text, item.pair, truncation=True, max_length=settings.max_tokens))
-            | {"labels": data.labels.index(item.label)}
-            for item in data.train
-            if isinstance(item, Labelled)
-        ]
-        rate = settings.rate_for(loaded.info.width, loaded.info.n_heads > 0)
-        collate = DataCollatorWithPadding(loaded.tokenizer)
-    with tempfile.TemporaryDirectory() as folder:
-        how = {"weight_decay": settings.weight_decay, "warmup_steps": settings.warmup, "lr_scheduler_type": "linear"}
-        quiet = {"save_strategy": "no", "logging_strategy": "no", "report_to": [], "disable_tqdm": True}
-        size = {"num_train_epochs": 1, "per_device_train_batch_size": settings.batch, "learning_rate": rate}
-        of_trainer = TrainingArguments(folder, **size, **how, **quiet, use_cpu=True, dataloader_pin_memory=False)
-        trainer = Trainer(made, of_trainer, train_dataset=rows, data_collator=collate)
-        trainer.remove_callback(PrinterCallback)  # standard output is for our JSON lines
-        began = time.perf_counter()
-        trainer.train()
-        return time.perf_counter() - began
-
-
-def peak(side: Callable[[], float]) -> float:
-    """Bytes by which this process grew at most while a side trained, looked at every few milliseconds."""
-    process, over = psutil.Process(), threading.Event()
-    before = highest = process.memory_info().rss
-
-    def watch() -> None:
-        nonlocal highest
-        while not over.wait(0.005):
-            highest = max(highest, process.memory_info().rss)
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    side()
-    over.set()
-    watching.join()
-    return float(highest - before)
-
-
-def _peak_of_its_own(which: str, model: str, name: str) -> float:
-    command = [sys.executable, "-m", "benchmarks.finetune", "--peak", which, "--model", model, "--set", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return float(json.loads(done.stdout.splitlines()[-1])["bytes"])
-
-
-def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
-    """Time both sides in turns."""
-    data = SETS[name].build()
-    sides = {"trainer_s": lambda _: trainers(engine, model, data)} | {
-        "ours_s" if learns == "all" else f"{learns}_s": partial(_ours_in_turn, engine, model, data, learns)
-        for learns in LEARNS
-    }
-    took = interleaved(sides, repeats, warm_up=1)
-    peaks = {f"{which}_peak_mb": _peak_of_its_own(which, model, name) / MB for which in ("trainer", "ours")}
-    ratios = {
-        "ratio": took["ours_s"] / took["trainer_s"],
-        "peak_ratio": peaks["ours_peak_mb"] / peaks["trainer_peak_mb"],
-    }
-    fields = {"model": model, "set": name, "items": len(data.train), "threads": torch.get_num_threads()}
-    emit(benchmark="finetune", **fields, **took, **peaks, **ratios)
-
-
-def _ours_in_turn(engine: Engine, model: str, data: Data, learns: Learns, _number: int) -> float:
-    return ours(engine, model, data, learns)
-
 
 Run = dict[str, Any]
 """One training, as one line of JSON: what was trained on what, its scores, and what it said of the test split."""
@@ -210,10 +97,8 @@ def _read(value: Any, item: Item) -> Prediction:
     return Rated(value)
 
 
-def race(
-    data: Data, wanted: Iterable[Run], train: Callable[[Data, Run], Run], log: Path | None, *, quiet: bool
-) -> list[Run]:
-    """Every run that is wanted: from the log, or trained now, and then written there and to the output."""
+def race(data: Data, wanted: Iterable[Run], train: Callable[[Data, Run], Run], log: Path | None) -> list[Run]:
+    """Every run that is wanted: from the log, or trained now, and then written there."""
     lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
     known = [json.loads(line) for line in lines]
     runs = []
@@ -221,12 +106,9 @@ def race(
         run = next((known_run for known_run in known if candidate.items() <= known_run.items()), None)
         if run is None:
             run = train(data, candidate)
-            line = json.dumps(run)
             if log is not None:
                 with log.open("a", encoding="utf-8") as file:
-                    print(line, file=file)
-            if not quiet:
-                print(line, flush=True)
+                    print(json.dumps(run), file=file)
         runs.append(run)
     return runs
 
@@ -247,7 +129,11 @@ def together(data: Data, runs: Sequence[Run]) -> SeedScores:
 
 def markdown(data: Data, runs: Sequence[Run]) -> str:
     """The race as a table of the README: means over seeds, with intervals over seeds and items."""
-    written = _percent if MEASURES[data.measure].percent else _hundredths
+    factor, digits = (100, 0) if MEASURES[data.measure].percent else (1, 2)
+
+    def written(value: float) -> str:
+        return f"{factor * value:.{digits}f}"
+
     lines = [
         f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | weights, MB |",
         "|---|---|---|---|---|",
@@ -269,14 +155,6 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
     return "\n".join([*lines, *(f"| {name} | | {written(value)} | | |" for name, value in beside.items())])
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f}"
-
-
-def _hundredths(value: float) -> str:
-    return f"{value:.2f}"
-
-
 def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
     """The runs by model and number of examples: the seeds of each together."""
     groups: dict[tuple[str, int], list[Run]] = {}
@@ -286,42 +164,23 @@ def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
 
 
 def main() -> None:
-    parser = arguments(__doc__, model=DEFAULT_MODEL)
-    parser.add_argument(
-        "--set", dest="name", choices=list(SETS), help="the set (default: sentiment; in the race all sets)"
-    )
-    parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed on each side")
-    parser.add_argument("--race", action="store_true")
-    parser.add_argument("--seeds", type=int, default=5, help="seeds of each model in the race")
-    parser.add_argument("--racer", dest="racers", action="append", help="a model of the race; may be given again")
+    parser = arguments(__doc__)
+    parser.add_argument("--set", dest="names", action="append", choices=list(SETS), help="a set (default: all of them)")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds of each model")
+    parser.add_argument("--racer", dest="racers", action="append", help="a model; may be given again")
     parser.add_argument("--few", action="store_true")
     parser.add_argument("--log", type=Path)
-    parser.add_argument("--markdown", action="store_true", help="print the race as tables")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--peak", choices=("trainer", "ours"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    engine = Engine("cpu")
-    if chosen.race:
-        for name in [chosen.name] if chosen.name else SETS:
-            data = SETS[name].build()
-            wanted = candidates(data, chosen.racers or racers(), chosen.seeds, few=chosen.few)
-            runs = race(data, wanted, partial(trained, engine), chosen.log, quiet=chosen.markdown)
-            if chosen.markdown:
-                print(markdown(data, runs), end="\n\n", flush=True)
-            if chosen.write:
-                groups = _by_model(run for run in runs if run["examples"] == len(data.train))
-                write(data, {model: together(data, group) for (model, _), group in groups.items()})
-        return
-    name = chosen.name or "sentiment"
-    if SETS[name].kind != "classification":
-        parser.error("beside the Trainer, only sets with one label a text are trained; --race takes any")
-    engine.info(chosen.model)
-    if chosen.peak:
-        # From the second epoch on, ours has a copy of the best one beside it.
-        data, side = SETS[name].build(), trainers if chosen.peak == "trainer" else partial(ours, epochs=2)
-        print(json.dumps({"bytes": peak(lambda: side(engine, chosen.model, data))}))
-    else:
-        compare(engine, chosen.model, name, chosen.epochs)
+    train = partial(trained, Engine("cpu"))
+    for name in chosen.names or SETS:
+        data = SETS[name].build()
+        wanted = candidates(data, chosen.racers or racers(), chosen.seeds, few=chosen.few)
+        runs = race(data, wanted, train, chosen.log)
+        print(markdown(data, runs), end="\n\n", flush=True)
+        if chosen.write:
+            groups = _by_model(run for run in runs if run["examples"] == len(data.train))
+            write(data, {model: together(data, group) for (model, _), group in groups.items()})
 
 
 if __name__ == "__main__":

@@ -2,16 +2,14 @@
 
 Starts the app and drives Chromium at the sizes of a projector and of a phone, light theme, 16 tokens. One JSON line
 a view and size, in CSS pixels from the top of the window: where the first picture or answer begins and ends, and how
-tall the page is. ``--table BEFORE [AFTER]`` measures nothing: it prints two such outputs beside each other in Markdown.
+tall the page is.
 """
 
 from __future__ import annotations
 
-import json
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from playwright.sync_api import Page
 
@@ -111,40 +109,8 @@ def measure(page: Page, patience_ms: int = 180_000) -> Position:
     return Position(**page.evaluate(_MEASURE, [", ".join(RESULTS), patience_ms]))
 
 
-def table(before: Path, after: Path | None) -> str:
-    """Two outputs beside each other: the tops of the first pictures, and in brackets the heights of the pages."""
-    measured = [_read(file) for file in (before, after) if file is not None]
-    times = ("before", "after")[: len(measured)]
-    lines = ["| page | view | " + " | ".join(f"{w}x{h}, {time}" for w, h in SIZES for time in times) + " |"]
-    lines.append("|" + " --- |" * 2 + " ---: |" * (len(SIZES) * len(times)))
-    for page_view in dict.fromkeys(page_view for positions in measured for page_view, _ in positions):
-        cells = [positions.get((page_view, size)) for size in SIZES for positions in measured]
-        lines.append(f"| {page_view.page} | {page_view.view} | " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(lines)
-
-
-def _cell(position: Position | None) -> str:
-    if position is None:
-        return ""
-    return f"{'no picture' if position.top is None else f'{position.top:,}'} ({position.height:,})"
-
-
-def _read(file: Path) -> dict[tuple[PageView, tuple[int, int]], Position]:
-    positions = {}
-    for line in file.read_text("utf-8").splitlines():
-        record = json.loads(line)
-        position = Position(record["top"], record["bottom"], record["height"])
-        positions[PageView(record["page"], record["view"]), (record["window"][0], record["window"][1])] = position
-    return positions
-
-
 def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--table", nargs="+", type=Path, metavar="FILE", help="print outputs of earlier runs instead")
-    files = parser.parse_args().table
-    if files:
-        print(table(files[0], files[1] if len(files) > 1 else None))
-        return
+    arguments(__doc__).parse_args()
     with app("app.py") as (url, _), chromium() as browser:
         for width, height in SIZES:
             for page_view in page_views():

@@ -1,74 +1,20 @@
-"""Seconds for probing every layer of a model on all built-in tasks: encoding, probing, and the bare passes.
+"""``python -m benchmarks.probing [--model ID] [--sentences 1000] [--seed N]``: all built-in tasks at every layer.
 
-``python -m benchmarks.probing [--model ID] [--sentences 1000] [--mdl]`` prints the timings and the table of accuracies
-with intervals as Markdown, as they are quoted in the README: the best layer in bold, beside the best baseline without a
-model and the best layer of random weights (chosen as the model's is).
+Prints README's table of accuracies with intervals: the best layer in bold, beside the best baseline without a model and
+the best layer of random weights (chosen as the model's is). ``benchmarks.questions`` says what encoding takes beside
+bare passes (``states_over_bare``).
 """
 
 from __future__ import annotations
 
-import resource
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
 from benchmarks.measure import arguments
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.registry import UNTRAINED
-from model_zoo.types import MB, HiddenStates
-
-
-def bare_passes(engine: Engine, model: str, settings: Settings) -> tuple[float, int]:
-    """Seconds the same model takes for the same distinct sentences with nothing around it, and their number.
-
-    Sentences are tokenized and put into padded batches of 64 by length before the clock starts.
-    """
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    from model_zoo import sources
-
-    folder = sources.find(model).folder
-    assert folder is not None  # the engine has loaded it by now
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    bare = AutoModel.from_pretrained(folder).eval().to(engine.device)
-    texts: dict[str, None] = {}
-    for task in TASKS.values():
-        texts.update(dict.fromkeys(task.build(settings.sentences, settings.seed).texts))
-    ordered = sorted(texts, key=lambda text: len(tokenizer(text)["input_ids"]))
-    batches = [
-        tokenizer(ordered[i : i + 64], padding=True, return_tensors="pt").to(engine.device)
-        for i in range(0, len(ordered), 64)
-    ]
-    with torch.inference_mode():
-        bare(**batches[0])
-        start = time.perf_counter()
-        for batch in batches:
-            bare(**batch, output_hidden_states=True)
-        if engine.device == "cuda":
-            torch.cuda.synchronize()
-    return time.perf_counter() - start, len(ordered)
-
-
-class Timed:
-    """The engine's encoder, with the seconds spent in it."""
-
-    def __init__(self, engine: Engine, model: str) -> None:
-        self.engine, self.model = engine, model
-        self.seconds = 0.0
-
-    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
-        states = self.engine.iter_hidden_states(self.model, texts)
-        while True:
-            start = time.perf_counter()
-            try:
-                state = next(states)
-            except StopIteration:
-                return
-            finally:
-                self.seconds += time.perf_counter() - start
-            yield state
 
 
 def percent(value: float | None) -> str:
@@ -105,32 +51,17 @@ def main() -> int:
     parser = arguments(__doc__, model=DEFAULT_MODEL)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--mdl", action="store_true")
     chosen = parser.parse_args()
-    settings = Settings(sentences=chosen.sentences, seed=chosen.seed, mdl=chosen.mdl, untrained=True)
     engine = Engine()
-    print(engine.info(chosen.model))
-    bare, n_texts = bare_passes(engine, chosen.model, settings)
-
-    encode = Timed(engine, chosen.model)
-    results = []
-    start = time.perf_counter()
-    random_weights = Timed(engine, f"{UNTRAINED}{chosen.model}")
-    for event in run(encode, TASKS.values(), settings, untrained=random_weights):
-        if isinstance(event, TaskResult):
-            results.append(event)
-            print(f"{time.perf_counter() - start:7.1f} s  {event.task}", file=sys.stderr)
-        elif isinstance(event, Failed):
+    encode, untrained = (
+        partial(engine.iter_hidden_states, model) for model in (chosen.model, f"{UNTRAINED}{chosen.model}")
+    )
+    settings = Settings(sentences=chosen.sentences, seed=chosen.seed, untrained=True)
+    events = list(run(encode, TASKS.values(), settings, untrained=untrained))
+    for event in events:
+        if isinstance(event, Failed):
             print(f"{event.task}: {event.reason}", file=sys.stderr)
-    total = time.perf_counter() - start - random_weights.seconds
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    memory *= 1 if sys.platform == "darwin" else 1024  # bytes there, kibibytes elsewhere
-    print(f"\n{n_texts:,} different sentences, {len(results)} tasks, seed {settings.seed}\n")
-    print("| bare forward passes | encoding | ratio | probing | total | peak memory |")
-    print("|---|---|---|---|---|---|")
-    seconds = [f"{bare:.1f} s", f"{encode.seconds:.1f} s", f"{encode.seconds / bare:.2f}"]
-    seconds += [f"{total - encode.seconds:.1f} s", f"{total:.1f} s", f"{memory / MB:.0f} MB"]
-    print("| " + " | ".join(seconds) + " |\n")
+    results = [event for event in events if isinstance(event, TaskResult)]
     if results:
         print(table(results))
     return 0 if len(results) == len(TASKS) else 1

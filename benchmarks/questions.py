@@ -11,28 +11,49 @@ with ``figure`` are the figures to reach.
   beside 32 backward passes. ``contributions``: ALTI beside a plain run, value zeroing beside one per token.
 - ``corpus``: all measures of heads on the built-in sentences beside their bare batched passes; ``index``: one layer
   of the same sentences on disk, beside the same hidden states without an index.
+- ``finetune``: an epoch of all weights, of LoRA, of the top layers and of the head on the built-in sentiments, beside
+  all weights by transformers' Trainer: batch 16, AdamW, a linear schedule. The Trainer pads each batch to its longest
+  text and draws batches at random, its defaults. Needs the packages of requirements-dev.txt.
 """
 
 from __future__ import annotations
 
 import itertools
+import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import torch
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, FillMaskPipeline
+from transformers import (
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    DataCollatorWithPadding,
+    FillMaskPipeline,
+    PrinterCallback,
+    Trainer,
+    TrainingArguments,
+)
 
 from analysis.corpus.reading import built_in
 from analysis.corpus.sentences import Corpus
 from benchmarks.attention import text_of
-from benchmarks.measure import arguments, at_most, emit, emit_machine, medians
+from benchmarks.measure import arguments, at_most, emit, emit_machine, interleaved, medians
 from evidence.corpus import measure_heads as measure_corpus_heads
 from jobs.indexing import Indexing
-from model_zoo import DEFAULT_MODEL, Engine, sources
+from model_zoo import DEFAULT_MODEL, Engine, sources, tuned
 from model_zoo.heldout import written_pairs
 from model_zoo.types import Change
+from training.finetuning import network
+from training.finetuning.data import Data, Labelled
+from training.finetuning.finetune import Finetune
+from training.finetuning.results import Started, Stepped
+from training.finetuning.sets import SETS
+from training.finetuning.settings import LEARNS, Learns, Settings
 
 SENTENCE: Final = "The keys to the old wooden cabinet in the hall are on the [MASK] beside the door."
 STEPS: Final = 32
@@ -216,6 +237,54 @@ def measure_index(engine: Engine, model: str, bare: Bare, repeats: int) -> None:
     per_megabyte = n_bytes[-1] / sum(len(text.encode()) for text in corpus.texts) * 1e6
     emit(question="index", sentences=len(corpus), disk_bytes=n_bytes[-1], **milliseconds)
     at_most("bytes of an index on disk per megabyte of text", per_megabyte, EXBERT_BYTES / 100)
+
+
+def measure_finetune(engine: Engine, model: str, bare: Bare, repeats: int) -> None:
+    del bare
+    data = SETS["sentiment"].build()
+    sides: dict[str, Callable[[int], float]] = {"trainer": lambda _: time_trainer(engine, model, data)}
+    for learns in LEARNS:
+        sides[learns] = partial(lambda learns, _: time_epoch(engine, model, data, learns), learns)
+    seconds = interleaved(sides, max(3, repeats // 5), warm_up=1)
+    emit(question="finetune", items=len(data.train), **seconds, ratio=seconds["all"] / seconds["trainer"])
+
+
+def time_epoch(engine: Engine, model: str, data: Data, learns: Learns) -> float:
+    """Seconds of one epoch by the loop of the app, judging and loading left out."""
+    short = replace(data, dev=data.dev[:2], test=data.test[:2])
+    question = Finetune(model, short, Settings(learns=learns, epochs=1), tuned.new_id(), keep=False)
+    began = ended = 0.0
+    for event in engine.stream(question):
+        if isinstance(event, Started):
+            began = time.perf_counter()
+        elif isinstance(event, Stepped):
+            ended = time.perf_counter()
+    return ended - began
+
+
+def time_trainer(engine: Engine, model: str, data: Data) -> float:
+    """Seconds of one epoch by transformers' Trainer, loading left out."""
+    settings = Settings(epochs=1)
+    with engine._memory.lease(model) as loaded:
+        made = network.fresh(loaded, data, settings).requires_grad_(True)
+        rows = [
+            dict(loaded.tokenizer(item.text, item.pair, truncation=True, max_length=settings.max_tokens))
+            | {"labels": data.labels.index(item.label)}
+            for item in data.train
+            if isinstance(item, Labelled)
+        ]
+        rate = settings.rate_for(loaded.info.width, loaded.info.n_heads > 0)
+        collate = DataCollatorWithPadding(loaded.tokenizer)
+    with tempfile.TemporaryDirectory() as folder:
+        how = {"weight_decay": settings.weight_decay, "warmup_steps": settings.warmup, "lr_scheduler_type": "linear"}
+        quiet = {"save_strategy": "no", "logging_strategy": "no", "report_to": [], "disable_tqdm": True}
+        size = {"num_train_epochs": 1, "per_device_train_batch_size": settings.batch, "learning_rate": rate}
+        of_trainer = TrainingArguments(folder, **size, **how, **quiet, use_cpu=True, dataloader_pin_memory=False)
+        trainer = Trainer(made, of_trainer, train_dataset=rows, data_collator=collate)
+        trainer.remove_callback(PrinterCallback)  # standard output is for our JSON lines
+        began = time.perf_counter()
+        trainer.train()
+        return time.perf_counter() - began
 
 
 def marked_corpus() -> Corpus:

@@ -1,17 +1,17 @@
-"""``python -m benchmarks.sinks [--networks N] [--sentences N] [--markdown]``: what the rule of ``analysis.sinks`` says
-of the bundled models, and how often it gives a name to a head that has learned nothing.
+"""``python -m benchmarks.sinks [--networks N] [--sentences N]``: what the rule of ``analysis.sinks`` says of
+the bundled models, and how often it gives a name to a head that has learned nothing.
 
 A case is a head, a special token and one of the built-in sentences. "random weights" are networks of the same shapes,
 each drawn with a seed of its own. "scores stretched" are these with the scores of every layer multiplied until they
 vary as much as the trained model's: random weights by themselves spread attention nearly evenly, and no head of theirs
 gives one token much. Intervals (95%) are over heads, whose weights are drawn independently. No times: these numbers
-are the same on every machine, up to rounding. One JSON object a line; ``--markdown`` prints README's table.
+are the same on every machine, up to rounding. Prints README's table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -19,15 +19,13 @@ import torch
 
 from analysis import sinks as rule
 from analysis.intervals import interval, mean_spread
-from benchmarks.measure import arguments, emit
+from benchmarks.measure import arguments
 from model_zoo import Engine, running, sinks
 from model_zoo.heldout import spread_pairs
 from model_zoo.loading import LoadedModel
 from model_zoo.registry import MODELS, UNTRAINED
 from model_zoo.types import AttentionRun, BoolArray, DoubleArray, QueryKeyLayer, Sinks
 
-NETWORKS = 10
-SENTENCES = 100
 RANDOM, STRETCHED = "random weights", "scores stretched"
 
 NAMES: Final[Mapping[str, Callable[[Sinks], BoolArray]]] = {
@@ -139,9 +137,8 @@ def as_markdown(rows: Sequence[Row]) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--networks", type=int, default=NETWORKS)
-    parser.add_argument("--sentences", type=int, default=SENTENCES)
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--networks", type=int, default=10)
+    parser.add_argument("--sentences", type=int, default=100)
     chosen = parser.parse_args()
     engine, texts = Engine("cpu"), sentences(chosen.sentences)
     models = [spec.id for spec in MODELS.values() if spec.hub_id is None and spec.attention]
@@ -154,12 +151,7 @@ def main() -> None:
         with engine._memory.lease(UNTRAINED + model) as loaded:
             for kind, sampled in of_networks(loaded, trained, chosen.networks):
                 drawn.setdefault(kind, []).append(sampled)
-    rows = [row(name, networks) for name, networks in (trained_ones | drawn).items()]
-    if chosen.markdown:
-        print(as_markdown(rows))
-        return
-    for table_row in rows:
-        emit(benchmark="sinks", **asdict(table_row))
+    print(as_markdown([row(name, networks) for name, networks in (trained_ones | drawn).items()]))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks import crowd, soak
-from benchmarks.crowd import KINDS, WORDS, Action, Checked, Crowd, Owner, Side
+from benchmarks.crowd import KINDS, WORDS, Action, Crowd, Owner, Side
 from benchmarks.cutting_proxy import proxies
 from benchmarks.server import app
 from benchmarks.soak import Guest, Tally, read_log, verdict
@@ -47,11 +47,11 @@ def answer_of(*messages: ForwardMsg) -> Answer:
 def test_two_visitors_at_once_each_see_their_own_text(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "PATIENCE", PATIENCE)
 
-    async def visit(place: int) -> Checked:
+    async def visit(place: int) -> Action:
         async with visiting(side.url) as visitor:
             return side.checked(await side.act(visitor, place, "masked words"))
 
-    async def both() -> list[Checked]:
+    async def both() -> list[Action]:
         return await asyncio.gather(visit(0), visit(1))
 
     for seen in in_a_loop.run(both()):
@@ -70,7 +70,7 @@ def drawn(*texts: str) -> list[bytes]:
     return messages
 
 
-def checked(messages: list[bytes]) -> Checked:
+def checked(messages: list[bytes]) -> Action:
     """What the first visitor's answer comes to."""
 
     class Process:
@@ -100,7 +100,7 @@ def test_the_worst_action_is_told_beside_the_median_of_its_own_kind() -> None:
     slow, fast = list(KINDS)[:2]
     visitors = Crowd(seconds=10.0)
     for kind, seconds in ((slow, 4.0), (slow, 4.0), (slow, 4.0), (fast, 0.1), (fast, 0.1), (fast, 0.3)):
-        visitors.actions.append(Checked(0, kind, 0.0, seconds, (), mixed_up=False))
+        visitors.actions.append(Action(0, kind, 0.0, seconds, None))
     assert visitors.worst() == pytest.approx(3.0)
     assert visitors.throughput == pytest.approx(0.6)
     assert visitors.kinds() == {slow: 4.0, fast: 0.1}

@@ -13,8 +13,8 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import torch
 from transformers import PreTrainedModel
@@ -22,22 +22,11 @@ from transformers import PreTrainedModel
 from model_zoo import loading, registry, sources
 from model_zoo.errors import ModelZooError
 from training.evaluation_sets import EvaluationSet, corpus_set, written_set
-from training.quality import measure_quality
+from training.measure_quality import measure_quality
 from training.tallies import BATCH_ROWS, Encode, Inputs, loaded_encoder, scores_of
 
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Loss (nats) and accuracies as in ``Quality``; speed of inference in tokens per second."""
-
-    id: str
-    parameters: int
-    mlm_loss: float | None
-    mlm_accuracy: float | None
-    replaced_accuracy: float | None
-    kept_accuracy: float | None
-    nsp_accuracy: float | None
-    tokens_per_second: float
+FIGURES: Final = ("mlm_loss", "mlm_accuracy", "replaced_accuracy", "kept_accuracy", "nsp_accuracy")
+"""Those of ``Quality`` that are printed: a loss in nats, and accuracies."""
 
 
 @torch.no_grad()
@@ -64,24 +53,19 @@ def _finish(output: object) -> None:
         scores[0, 0].sum().item()
 
 
-def evaluate(model_id: str, held_out: EvaluationSet, device: torch.device) -> Figures:
-    """Load a model from disk and measure it. Raises as ``sources.find`` and ``loading.load`` do."""
+def evaluate(model_id: str, held_out: EvaluationSet, device: torch.device) -> dict[str, Any]:
+    """Load a model from disk and measure it: what the command prints. Raises as ``sources.find`` and ``loading.load``
+    do.
+    """
     loaded = loading.load(sources.find(model_id), device, "float32")
     *_, quality = measure_quality(loaded, held_out)
-    return Figures(
-        id=model_id,
-        parameters=loaded.info.parameters,
-        mlm_loss=_rounded(quality.mlm_loss),
-        mlm_accuracy=_rounded(quality.mlm_accuracy),
-        replaced_accuracy=_rounded(quality.replaced_accuracy),
-        kept_accuracy=_rounded(quality.kept_accuracy),
-        nsp_accuracy=_rounded(quality.nsp_accuracy),
-        tokens_per_second=round(speed(loaded.model, loaded_encoder(loaded), held_out.texts), 1),
-    )
-
-
-def _rounded(figure: float | None) -> float | None:
-    return None if figure is None else round(figure, 4)
+    figures: dict[str, float | None] = {name: getattr(quality, name) for name in FIGURES}
+    return {
+        "id": model_id,
+        "parameters": loaded.info.parameters,
+        **{name: None if figure is None else round(figure, 4) for name, figure in figures.items()},
+        "tokens_per_second": round(speed(loaded.model, loaded_encoder(loaded), held_out.texts), 1),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for model_id in options.models or embedded:
         try:
-            print(json.dumps(asdict(evaluate(model_id, held_out, options.device))), flush=True)
+            print(json.dumps(evaluate(model_id, held_out, options.device)), flush=True)
         except ModelZooError as error:
             print(error, file=sys.stderr)
             status = 2

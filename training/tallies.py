@@ -71,14 +71,6 @@ class WordTally:
         return self.masked.n + self.replaced.n + self.kept.n
 
 
-@dataclass(frozen=True, slots=True)
-class PairTally:
-    """After ``n_read`` of the pairs, all of which were evaluated."""
-
-    n_read: int
-    evaluated: Count
-
-
 def _last(items: Iterator[Item]) -> Item:
     *_, last = items
     return last
@@ -167,8 +159,10 @@ def masked_words(
 
 
 @torch.no_grad()
-def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[PairTally]:
-    """For how many pairs the class with the higher score is right; class 0 is "is next". One tally per batch."""
+def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[Count]:
+    """For how many pairs the class with the higher score is right; class 0 is "is next". One count per batch, of all
+    pairs so far.
+    """
     n_right = 0
     for start in range(0, len(pairs), BATCH_ROWS):
         batch = pairs[start : start + BATCH_ROWS]
@@ -178,11 +172,10 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
             raise BadCheckpoint(f"{type(model).__name__} gives no scores for pairs. Evaluate a model with an NSP head.")
         guesses = scores.argmax(dim=-1).tolist()
         n_right += sum((guess == 0) == pair.is_next for guess, pair in zip(guesses, batch, strict=True))
-        n_read = start + len(batch)
-        yield PairTally(n_read, Count(n_read, n_right))
+        yield Count(start + len(batch), n_right)
 
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:
     """The share of pairs that are classified correctly."""
-    evaluated = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).evaluated
+    evaluated = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs))
     return evaluated.n_right / evaluated.n

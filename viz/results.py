@@ -20,10 +20,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.agreement import readable
-from analysis.corpus.every_head import layers_and_heads
 from analysis.corpus.head_statistics import HeadStatistics
 from analysis.corpus.importance import Curve
-from analysis.corpus.relations import Findings
+from analysis.corpus.relations import Findings, layers_and_heads
 from analysis.corpus.results import Results
 from analysis.findings import Ranking
 from analysis.heads import HeadTable

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 import regex
 
-from analysis.corpus.every_head import layers_and_heads
-from analysis.corpus.relations import OFFSETS, Share, bootstrap
+from analysis.corpus.relations import OFFSETS, Share, bootstrap, layers_and_heads
 from analysis.corpus.sentences import Corpus, Sentence, alike
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
@@ -185,17 +184,11 @@ class PronounAttention(Shows):
         left_out = np.sort(np.concatenate([part.left_out for part in parts]))
         if not filled:
             return replace(parts[0], left_out=left_out)
-        numbers = np.concatenate([part.numbers for part in filled])
-        order = np.argsort(numbers, kind="stable")
-        return cls(
-            heads=filled[0].heads,
-            numbers=numbers[order],
-            tokens=np.concatenate([part.tokens for part in filled])[order],
-            antecedent=np.concatenate([part.antecedent for part in filled])[order],
-            distractor=np.concatenate([part.distractor for part in filled])[order],
-            strongest=np.concatenate([part.strongest for part in filled])[order],
-            left_out=left_out,
-        )
+        names = ("numbers", "tokens", "antecedent", "distractor", "strongest")
+        arrays = {name: np.concatenate([getattr(part, name) for part in filled]) for name in names}
+        order = np.argsort(arrays["numbers"], kind="stable")
+        in_order = {name: array[order] for name, array in arrays.items()}
+        return cls(heads=filled[0].heads, left_out=left_out, **in_order)
 
 
 Rule = Callable[[Sentence], int | None]

@@ -17,11 +17,18 @@ import numpy as np
 import pandas as pd
 
 from analysis.corpus.between_words import Strongest, between_words, edges_found, hide_trivial, strongest_pairs
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.examples import Examples
 from analysis.corpus.moments import Moments
 from analysis.corpus.placing import word_of_token
-from analysis.corpus.relations import ALL, Cases, Direction, Relation, RelationQuery, relation_queries
+from analysis.corpus.relations import (
+    ALL,
+    Cases,
+    Direction,
+    Relation,
+    RelationQuery,
+    relation_queries,
+    shares_right,
+)
 from analysis.corpus.sentences import Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, Totals, counted_keys
 from analysis.heads import HeadTable, table_of

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.intervals import around, cluster_spread, interval, left_out
+from analysis.ranks import spearman
 from model_zoo.types import DoubleArray, FloatArray, IntArray, Shows
 
 Head = tuple[int, int]
@@ -209,7 +210,7 @@ def gradient_estimates(gradients: FloatArray, scores: FloatArray, clusters: npt.
     def correlation(first: DoubleArray, second: DoubleArray) -> Mean:
         """Of the means over items of two arrays (items, heads)."""
         numbers, place = np.unique(cluster, return_inverse=True)
-        value, n = spearman(first.mean(axis=0), second.mean(axis=0)), len(numbers)
+        value, n = float(spearman(first.mean(axis=0), second.mean(axis=0))), len(numbers)
         if n < 2 or np.isnan(value):
             return Mean(value, np.nan, np.nan, len(first), n)
         rest = [
@@ -228,15 +229,6 @@ def gradient_estimates(gradients: FloatArray, scores: FloatArray, clusters: npt.
         by_importance=correlation(np.abs(flat), -change),
         by_estimate=correlation(-flat, change),
     )
-
-
-def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Spearman's rank correlation; of equal values the mean rank counts. nan where one of them does not vary."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(np.asarray(values)) - (np.size(values) + 1) / 2 for values in (first, second)]
-    size = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
-    return float((ranks[0] @ ranks[1]) / size) if size else float("nan")
 
 
 def points(n_heads: int) -> IntArray:

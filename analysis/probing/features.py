@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ Pieces = Literal["first", "mean"]
 # Texts -> (index of the text, its tokens and vectors), each index once, in any order. For the engine of this
 # app: functools.partial(engine.iter_hidden_states, model).
 Encode = Callable[[Sequence[str]], Iterable[tuple[int, HiddenStates]]]
+
+Step = TypeVar("Step")
+Event = TypeVar("Event")
+Outcome = TypeVar("Outcome")
 
 RAM_BYTES = 64 * 2**20
 BLOCK_BYTES = 8 * 2**20
@@ -270,6 +274,20 @@ def _write(store: VectorStore, rows: list[int], vectors: list[FloatArray]) -> No
         store.write(np.array(rows, dtype=np.int64), np.stack(vectors, axis=1))
     rows.clear()
     vectors.clear()
+
+
+def as_events(steps: Generator[Step, None, Outcome], event: Callable[[Step], Event]) -> Generator[Event, None, Outcome]:
+    """An event for each of some steps; returns what they return, and closes them with itself."""
+    try:
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+            yield event(step)
+    finally:
+        steps.close()
 
 
 def groups(datasets: Sequence[Dataset]) -> list[list[int]]:

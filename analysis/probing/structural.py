@@ -15,6 +15,7 @@ import numpy as np
 
 from analysis.probing.classifier import moments, one_thread
 from analysis.probing.features import ArrayVectors
+from analysis.ranks import spearman
 from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 
 Kind = Literal["distance", "depth"]
@@ -211,17 +212,6 @@ def training(
     return StructuralProbe(kind, (best / scale).astype(np.float32), epochs, best_loss)
 
 
-def fit(train: Sentences, development: Sentences, *, rank: int | None = RANK, seed: int = 0) -> StructuralProbe:
-    """The probe that ``training`` ends with."""
-    steps = training(train, development, rank=rank, seed=seed)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            probe: StructuralProbe = end.value
-            return probe
-
-
 def _batches(data: Sentences) -> list[_Batch]:
     """All sentences, about equally long ones together: padding would cost most of the time otherwise."""
     order = np.argsort([len(rows) for rows in data.places], kind="stable")
@@ -251,19 +241,12 @@ def edges_found(gold: IntArray, recovered: IntArray) -> BoolArray:
     return np.array([(int(min(edge)), int(max(edge))) in known for edge in gold], dtype=np.bool_)
 
 
-def spearman(predicted: DoubleArray, gold: IntArray | DoubleArray) -> DoubleArray:
+def ordering(predicted: DoubleArray, gold: IntArray | DoubleArray) -> DoubleArray:
     """Spearman's rank correlation of each row of two matrices (rows, n), (rows,).
 
     NaN where the gold row is the same throughout, so that there is no order to find; 0 where only the prediction is.
     """
-    from scipy.stats import rankdata
-
-    a, b = (rankdata(side, axis=1) for side in (predicted, gold))
-    a, b = (side - side.mean(axis=1, keepdims=True) for side in (a, b))
-    scale = np.sqrt(np.square(a).sum(axis=1) * np.square(b).sum(axis=1))
-    correlations: DoubleArray = np.divide((a * b).sum(axis=1), scale, out=np.zeros(len(a)), where=scale > 0)
-    correlations[(b == 0).all(axis=1)] = np.nan
-    return correlations
+    return np.where(np.ptp(gold, axis=1) == 0, np.nan, np.nan_to_num(spearman(predicted, gold)))
 
 
 def distance_spearman(predicted: DoubleArray, gold: IntArray) -> DoubleArray:
@@ -274,7 +257,7 @@ def distance_spearman(predicted: DoubleArray, gold: IntArray) -> DoubleArray:
     """
     n = len(gold)
     others = ~np.eye(n, dtype=bool)
-    return spearman(predicted[others].reshape(n, n - 1), gold[others].reshape(n, n - 1))
+    return ordering(predicted[others].reshape(n, n - 1), gold[others].reshape(n, n - 1))
 
 
 def mean_over_lengths(values: Sequence[DoubleArray], lengths: IntArray) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 from analysis.intervals import of_right
 from analysis.probing.classifier import NETWORK_BYTES, paired_p
 from analysis.probing.data import DEV, TEST, TRAIN
-from analysis.probing.features import Encode, Plan, VectorStore
+from analysis.probing.features import Encode, Plan, VectorStore, as_events
 from analysis.probing.judging import PAIRED_DRAWS
 from analysis.probing.results import Failed, Progress
 from analysis.probing.settings import Settings
@@ -25,8 +25,8 @@ from analysis.probing.structural import (
     edges_found,
     mean_over_lengths,
     mean_over_lengths_interval,
+    ordering,
     spanning_tree,
-    spearman,
     training,
 )
 from analysis.probing.structural_results import (
@@ -178,7 +178,7 @@ class _Subject:
         can = np.array([tree.root is not None for tree in trees])
         rooted = np.array([root == tree.root for root, tree in zip(roots, trees, strict=True)])[can]
         by_distance = [distance_spearman(d, tree.distances) for d, tree in zip(distances, trees, strict=True)]
-        by_depth = [spearman(d[None], tree.depths[None]) for d, tree in zip(depths, trees, strict=True)]
+        by_depth = [ordering(d[None], tree.depths[None]) for d, tree in zip(depths, trees, strict=True)]
         scores = Scores(
             uuas=Estimate(float(right.mean()), *of_right(right, self.edge_of)),
             distance_spearman=self._correlation(by_distance),
@@ -196,8 +196,10 @@ class _Subject:
         )
         return None if mean is None or interval is None else Estimate(mean, *interval)
 
-    def layer(self, store: VectorStore, layer: int, rank: int | None, seed: int) -> Generator[None, None, _Judged]:
-        """Train and score both probes on a layer; yields after each epoch."""
+    def layer(
+        self, store: VectorStore, layer: int, rank: int | None, seed: int, progress: Progress
+    ) -> Generator[Progress, None, _Judged]:
+        """Train and score both probes on a layer; yields the progress after each epoch."""
         n_bytes = 4 * len(self.rows) * store.width
         if n_bytes > NETWORK_BYTES:
             raise InvalidInput(
@@ -209,13 +211,7 @@ class _Subject:
         for kind in ("distance", "depth"):
             train, development = (self.sentences(vectors, split, kind) for split in (TRAIN, DEV))
             steps = training(train, development, rank=rank, seed=seed)
-            while kind not in probes:
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    probes[kind] = end.value
-                else:
-                    yield
+            probes[kind] = yield from as_events(steps, lambda _loss: progress)
         test, held = self.of_split[TEST], self.of_split[DEV]
         near, deep = probes["distance"], probes["depth"]
         right, scores, edges, roots = self.judged(
@@ -284,14 +280,8 @@ def _round(
     with store:
         subject = _Subject(treebank, plan.rows_of[0], n_tokens, settings)
         for layer in range(store.n_layers):
-            fitting = subject.layer(store, layer, rank, seed)
-            while True:
-                try:
-                    next(fitting)
-                except StopIteration as end:
-                    judged_layers.append(end.value)
-                    break
-                yield Progress(names, "probing", layer, store.n_layers, of)
+            progress = Progress(names, "probing", layer, store.n_layers, of)
+            judged_layers.append((yield from subject.layer(store, layer, rank, seed, progress)))
             if layers is not None:
                 layers.append(_layer_result(subject, judged_layers[-1], layer, by_chance[layer] if by_chance else None))
                 yield layers[-1]

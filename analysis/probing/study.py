@@ -13,7 +13,7 @@ from analysis.probing.baselines import baseline_answers
 from analysis.probing.classifier import one_thread
 from analysis.probing.control import control_task
 from analysis.probing.data import Dataset, Task, checked, resplit, sample
-from analysis.probing.features import Encode, Plan, VectorStore, groups
+from analysis.probing.features import Encode, Plan, VectorStore, as_events, groups
 from analysis.probing.judging import (
     Fitted,
     Subject,
@@ -98,18 +98,12 @@ def encoded(
     plan: Plan, encode: Encode, names: tuple[str, ...], settings: Settings, of: str
 ) -> Generator[Progress, None, tuple[VectorStore, IntArray]]:
     """Fill the plan's store, telling the progress; returns what ``Plan.fill`` does."""
-    filling = plan.fill(encode, settings.pooling, settings.pieces)
-    yield Progress(names, "encoding", 0, len(plan.texts), of)
-    try:
-        while True:
-            try:
-                done = next(filling)
-            except StopIteration as end:
-                stored: tuple[VectorStore, IntArray] = end.value
-                return stored
-            yield Progress(names, "encoding", done, len(plan.texts), of)
-    finally:
-        filling.close()
+
+    def progress(done: int) -> Progress:
+        return Progress(names, "encoding", done, len(plan.texts), of)
+
+    yield progress(0)
+    return (yield from as_events(plan.fill(encode, settings.pooling, settings.pieces), progress))
 
 
 class _Study:

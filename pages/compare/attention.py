@@ -63,7 +63,7 @@ def draw(scene: Scene) -> None:
     words = show.WORDS[measure]
     with st.spinner("Running the models …", show_time=True):
         outcomes = call_each(scene.models, lambda model: _maps(scene, measure, model))
-    maps = successes(outcomes)
+    maps: dict[str, AttentionView] = successes(outcomes)
     if not maps:
         draw_columns(scene, outcomes, lambda *_: None)
         return

@@ -5,11 +5,9 @@ import pytest
 import torch
 
 from analysis.control_sentences import CONTROLS, draw
-from analysis.cross_entropy import guess, softened
-from analysis.operations import layer_operations, lstm_operations, outweighing
+from analysis.operations import layer_operations, lstm_operations, outweighing, weights_by_part
 from analysis.sinusoids import frequencies, sinusoids, turned
-from analysis.softmax_scaling import jacobian_norm, unscaled
-from analysis.weights_by_part import weights_by_part
+from analysis.softmax import guess, jacobian_norm, softened, unscaled
 from analysis.wordpiece import Cut, cuts
 from model_zoo import Engine
 

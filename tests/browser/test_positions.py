@@ -1,13 +1,11 @@
 """Where things stand on the screen: the first picture of every view, what must be seen at once, how long Compare is."""
 
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.positions import MARKS, PAIR, SIZES, TEXT, PageView, measure, page_views, table
+from benchmarks.positions import MARKS, PAIR, SIZES, TEXT, PageView, measure, page_views
 from model_zoo import DEFAULT_MODEL, Engine
 from pages import PAGES
 from ui.precomputed import EMBEDDED
@@ -57,19 +55,6 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 def test_the_texts_are_sixteen_tokens(engine: Engine) -> None:
     assert [len(engine.encode(DEFAULT_MODEL, *texts)) for texts in ((TEXT,), PAIR)] == [16, 16]
-
-
-def test_two_outputs_stand_beside_each_other(tmp_path: Path) -> None:
-    """A view that was not there before, and one without a picture, have their places."""
-    before, after = tmp_path / "before", tmp_path / "after"
-    grid = {"page": "attention", "view": "grid", "window": [1280, 720], "top": 912, "bottom": 1242, "height": 1643}
-    words = grid | {"view": "words", "top": None, "bottom": None, "height": 720}
-    before.write_text(json.dumps(grid) + "\n", "utf-8")
-    after.write_text("\n".join(map(json.dumps, (grid | {"top": 257}, words))) + "\n", "utf-8")
-    assert table(before, after).splitlines()[2:] == [
-        "| attention | grid | 912 (1,643) | 257 (1,643) |  |  |",
-        "| attention | words |  | no picture (720) |  |  |",
-    ]
 
 
 @pytest.mark.parametrize("name", [page.name for page in PAGES])

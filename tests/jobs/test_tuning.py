@@ -17,10 +17,10 @@ from model_zoo import Engine, tuned
 from model_zoo.errors import UnknownModel
 from model_zoo.question import Question
 from training.finetuning import network
-from training.finetuning.batching import batches
 from training.finetuning.loop import divergence
 from training.finetuning.predict import SoftScores
 from training.finetuning.results import Event, Started, Stepped
+from training.finetuning.schedule import batches
 from training.finetuning.settings import Settings
 
 SETTINGS = Settings(epochs=2, batch=4, rate=1e-3, max_tokens=32)

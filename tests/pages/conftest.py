@@ -16,7 +16,7 @@ from streamlit.util import calc_hash
 from jobs import Job
 from model_zoo import Engine, timing
 from pages import PAGES
-from training import quality as quality_module
+from training import evaluation_sets
 from training.evaluation_sets import written_set
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def no_answers(engine: Engine) -> Iterator[None]:
 def quick_timing(no_answers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """A few held-out sentences, and passes that take as long as they are long: the page is what is tested."""
     few = written_set().sample(6)
-    monkeypatch.setattr(quality_module, "written_set", lambda: few)
+    monkeypatch.setattr(evaluation_sets, "written_set", lambda: few)
     ticks = itertools.cycle([0.8, 1.0, 1.2])
     monkeypatch.setattr(timing, "_timed", lambda one_pass: (next(ticks) * one_pass.n_tokens / 1e4, None))
 

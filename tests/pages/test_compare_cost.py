@@ -20,7 +20,7 @@ from jobs.measurement import Measurement
 from model_zoo import Engine, registry, timing
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import Quality
-from training import quality as quality_module
+from training import measure_quality as quality_module
 from training.measure_quality import MeasureQuality
 from ui import precomputed
 

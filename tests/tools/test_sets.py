@@ -7,7 +7,7 @@ import pytest
 
 from tools.sets import acceptability, entities, questions, sentiment
 from tools.sets.__main__ import MAKE, table
-from tools.sets.frames import FRAMES_OF_ONE
+from tools.sets.inference import FRAMES_OF_ONE
 from tools.sets.topics import KINDS
 from tools.sets.writing import Deck, fill_template
 from training.finetuning.data import SPLITS
@@ -28,16 +28,16 @@ def test_opinions_to_choose_by_are_of_the_kind_of_the_test() -> None:
 
     def size(split: str) -> object:
         writing = sentiment.WRITINGS[split]
-        kinds = sorted(("{anti}" in template, "{verdict}" in template) for template in writing.templates)
+        kinds = sorted(("{anti}" in template, "{verdict}" in template) for template in writing["templates"])
         topics = [
-            [len(words.split()) for words in (topic.things, topic.parts, topic.good, topic.bad)]
-            for topic in writing.topics
+            [len(words.split()) for words in (topic[kind] for kind in ("things", "parts", "good", "bad"))]
+            for topic in writing["topics"]
         ]
-        return kinds, topics, [[side.count(" ") for side in sides] for sides in (writing.verdicts, writing.verbs)]
+        return kinds, topics, [[side.count(" ") for side in sides] for sides in (writing["verdicts"], writing["verbs"])]
 
     assert size("dev") == size("test")
     for split in SPLITS:
-        parts = {part for topic in sentiment.WRITINGS[split].topics for part in topic.parts.split()}
+        parts = {part for topic in sentiment.WRITINGS[split]["topics"] for part in topic["parts"].split()}
         plural = "|".join(part.rstrip("*") for part in parts if part.endswith("*"))
         for item in SETS["sentiment"].build().split(split):
             assert not re.search(rf"\b[Aa]n? [a-z-]+ (?:{plural})\b", item.text), item.text
@@ -48,13 +48,13 @@ def test_no_unacceptable_sentence_has_a_good_reading() -> None:
     for split in SPLITS:
         words = acceptability.WORDS[split]
         # Trees are felled, and governments disappear people.
-        assert not {"fell", "disappeared", "vanished"} & set(words.without_object.split())
+        assert not {"fell", "disappeared", "vanished"} & set(words["without_object"].split())
         # Two lift, hold and touch without saying what; and "in" goes with the verb.
-        assert not {"brought", "carried", "lifted", "held", "touched", "took"} & set(words.with_object.split())
+        assert not {"brought", "carried", "lifted", "held", "touched", "took"} & set(words["with_object"].split())
         # To saw, to found; and one sees or notices somebody do something.
-        assert not {"see", "find", "watch", "notice", "hear"} & set(words.verbs.split())
+        assert not {"see", "find", "watch", "notice", "hear"} & set(words["verbs"].split())
         # Without its article it follows no noun that it could go with ("near the school hunter").
-        near = re.compile(rf"Near the ({'|'.join(words.places.split())}) (?!he |him )\w")
+        near = re.compile(rf"Near the ({'|'.join(words['places'].split())}) (?!he |him )\w")
         assert not [item for item in SETS["acceptability"].build().split(split) if near.match(item.text)]
 
 

@@ -21,11 +21,11 @@ from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
 from model_zoo.registry import UNTRAINED
 from training.finetuning import loop, lora, network, schedule, scores
 from training.finetuning.baselines import candidates
-from training.finetuning.batching import batches
 from training.finetuning.data import KINDS, Kind, Split
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import Predict
 from training.finetuning.results import Evaluated, Started, Stepped, Tuned, best_of
+from training.finetuning.schedule import batches
 from training.finetuning.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("one_thread")  # sums in another order are other sums

@@ -11,12 +11,10 @@ import torch
 
 from model_zoo import Engine
 from model_zoo.types import Quality
-from training import evaluate
-from training import quality as quality_module
+from training import evaluate, evaluation_sets
 from training.evaluation_sets import EvaluationSet, written_set
 from training.finetuning.predict import _dropping
-from training.measure_quality import MeasureQuality
-from training.quality import measure_quality
+from training.measure_quality import MeasureQuality, measure_quality
 from training.tallies import BATCH_ROWS
 
 
@@ -58,7 +56,7 @@ def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
 
 def test_quality_can_be_stopped_and_is_remembered_when_whole(checkpoint, monkeypatch):
     complete = EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS)), ())
-    monkeypatch.setattr(quality_module, "written_set", lambda: complete)
+    monkeypatch.setattr(evaluation_sets, "written_set", lambda: complete)
     engine = Engine("cpu")
     question = MeasureQuality(str(checkpoint("bert_mlm_only")))
     running = engine.stream(question)

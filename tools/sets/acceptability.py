@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,33 +19,16 @@ LABELS: Final = ("unacceptable", "acceptable")
 _PAIRS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What the slots of one split's templates are filled with.
-
-    Chosen so that no bad sentence has a good reading: nouns that need an article, also as names or titles (not "king");
-    ``verbs`` that are not the past of another ("did not saw it") and after which no bare infinitive stands ("noticed
-    him hide it"); ``with_object`` are pasts that need one, also of a group ("the tailors touched") and before "in"
-    ("brought in"); ``without_object`` never take one (trees are felled, and people disappeared). ``reflexive`` is what
-    one does to oneself; ``grades``, of people and of things, are written with their comparatives.
-    """
-
-    people: str
-    things: str
-    verbs: str
-    reflexive: str
-    with_object: str
-    without_object: str
-    men: str
-    women: str
-    adjectives: str
-    grades: Sequence[str]
-    adverbs: str
-    places: str
-
-
 _TABLES: Final = tables("acceptability")
-WORDS: Final[Mapping[Split, Words]] = {split: Words(**words) for split, words in _TABLES["words"].items()}
+WORDS: Final[Mapping[Split, Mapping[str, Any]]] = _TABLES["words"]
+"""What the slots of each split's templates are filled with.
+
+Chosen so that no bad sentence has a good reading: nouns that need an article, also as names or titles (not "king");
+``verbs`` that are not the past of another ("did not saw it") and after which no bare infinitive stands ("noticed
+him hide it"); ``with_object`` are pasts that need one, also of a group ("the tailors touched") and before "in"
+("brought in"); ``without_object`` never take one (trees are felled, and people disappeared). ``reflexive`` is what
+one does to oneself; ``grades``, of people and of things, are written with their comparatives.
+"""
 TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = _TABLES["templates"]
 """By kind of mistake, with [acceptable|unacceptable] in them. Both sides of a kind use the same function words equally
 often: where one template has "these" wrongly, another has it rightly.
@@ -85,12 +67,10 @@ def make_items(split: Split) -> list[tuple[int, Labelled]]:
 
 def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
     of_split = WORDS[split]
-    people, things = (
-        Deck(rng, [_NOUNS[word] for word in words.split()]) for words in (of_split.people, of_split.things)
-    )
-    verbs = Deck(rng, [_VERBS[word] for word in of_split.verbs.split()])
-    single = {slot: Deck(rng, getattr(of_split, field).split()) for slot, field in _SINGLE.items()}
-    grades = [Deck(rng, words.split()) for words in of_split.grades]
+    people, things = (Deck(rng, [_NOUNS[word] for word in of_split[kind].split()]) for kind in ("people", "things"))
+    verbs = Deck(rng, [_VERBS[word] for word in of_split["verbs"].split()])
+    single = {slot: Deck(rng, of_split[field].split()) for slot, field in _SINGLE.items()}
+    grades = [Deck(rng, words.split()) for words in of_split["grades"]]
 
     def fill(template: str) -> tuple[str, str]:
         slots = set(re.findall(r"{(\w+)}", template))
@@ -99,12 +79,7 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
         other = people.draw(first)
         thing = things.draw()
         second = things.draw(thing)
-        words |= {
-            "sg": first.singular,
-            "pl": first.plural,
-            "sg2": other.singular,
-            "pl2": other.plural,
-        }
+        words |= {"sg": first.singular, "pl": first.plural, "sg2": other.singular, "pl2": other.plural}
         words |= {"o": thing.singular, "os": thing.plural, "o2": second.singular}
         verb = verbs.draw()
         next_verb = verbs.draw(verb)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tools.sets.writing import Deck, fill_template, generator, numbered, tables
@@ -13,39 +12,13 @@ LABELS: Final = ("negative", "positive")
 _PER_TEMPLATE: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """What opinions are about: things, parts of theirs (with a star: plural), and what one says of either."""
+WRITINGS: Final[Mapping[str, Mapping[str, Any]]] = tables("sentiment")
+"""What the sentences of each split are written from; no template and no word of it is used in another split.
 
-    things: str
-    parts: str
-    good: str
-    bad: str
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """What the sentences of one part are written from; no template and no word of it is used in another part.
-
-    A template makes ``_PER_TEMPLATE`` sentences. In it {adj}, {verdict}, {verb}, {effect} and {reaction} are
-    of the label's side, {anti} is of the other: so every template makes sentences of both labels.
-    """
-
-    templates: Sequence[str]
-    topics: tuple[Topic, ...]
-    verdicts: Sequence[str]
-    verbs: Sequence[str]
-    effects: Sequence[str]
-    reactions: Sequence[str]
-    names: str
-    kin: str
-
-
-def _writing(topics: Sequence[Mapping[str, str]], **words: Any) -> Writing:
-    return Writing(topics=tuple(Topic(**topic) for topic in topics), **words)
-
-
-WRITINGS: Final[Mapping[str, Writing]] = {split: _writing(**words) for split, words in tables("sentiment").items()}
+A template makes ``_PER_TEMPLATE`` sentences. In it {adj}, {verdict}, {verb}, {effect} and {reaction} are of the label's
+side, {anti} is of the other: so every template makes sentences of both labels. ``topics`` are what opinions are about:
+things, parts of theirs (with a star: plural), and what one says of either, ``good`` or ``bad``.
+"""
 
 
 def make_items(split: Split) -> list[tuple[int, Labelled]]:
@@ -56,26 +29,26 @@ def make_items(split: Split) -> list[tuple[int, Labelled]]:
     def deck(words: str) -> Deck[str]:
         return Deck(rng, words.split())
 
-    names, kin = deck(writing.names), deck(writing.kin)
+    names, kin = deck(writing["names"]), deck(writing["kin"])
     # Of each side of the label: what is drawn where a template asks for it (some parts have none of it).
     drawn = {
-        "verdict": [deck(words) for words in writing.verdicts],
-        "verb": [deck(words) for words in writing.verbs],
-        "effect": [Deck(rng, phrases.split(", ")) for phrases in writing.effects],
-        "reaction": [Deck(rng, clauses.split(", ")) for clauses in writing.reactions],
+        "verdict": [deck(words) for words in writing["verdicts"]],
+        "verb": [deck(words) for words in writing["verbs"]],
+        "effect": [Deck(rng, phrases.split(", ")) for phrases in writing["effects"]],
+        "reaction": [Deck(rng, clauses.split(", ")) for clauses in writing["reactions"]],
     }
     topics = Deck(
         rng,
         [
             (
-                deck(topic.things),
-                deck(topic.parts),
+                deck(topic["things"]),
+                deck(topic["parts"]),
                 [
                     deck(f"{of_topic} {words}")
-                    for of_topic, words in zip((topic.bad, topic.good), writing.verdicts, strict=True)
+                    for of_topic, words in zip((topic["bad"], topic["good"]), writing["verdicts"], strict=True)
                 ],
             )
-            for topic in writing.topics
+            for topic in writing["topics"]
         ],
     )
 
@@ -98,7 +71,7 @@ def make_items(split: Split) -> list[tuple[int, Labelled]]:
         return fill_template(template, words)
 
     items: dict[str, Labelled] = {}
-    for template in writing.templates:
+    for template in writing["templates"]:
         for side, label in enumerate(LABELS):
             made = 0
             while made < _PER_TEMPLATE // len(LABELS):

@@ -25,7 +25,6 @@ from model_zoo.running import hidden_states
 from model_zoo.types import Encoding
 from training.finetuning import lora, scores, stopped
 from training.finetuning.baselines import Baseline, candidates, strongest
-from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Split, Tagged, check
 from training.finetuning.folder import save
 from training.finetuning.network import CachedEncoder, SmallVocabulary, fresh, seconds_a_text, set_learning
@@ -40,7 +39,7 @@ from training.finetuning.results import (
     Tuned,
     best_of,
 )
-from training.finetuning.schedule import Phase, rate_after, rate_at
+from training.finetuning.schedule import Phase, batches, n_batches, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, Settings, recommended_rate
 from training.finetuning.tasks import TASKS
 from training.finetuning.tasks.base import IGNORED, Batch

@@ -58,12 +58,9 @@ def fresh(loaded: LoadedModel, data: Data, settings: Settings) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         network = made_of._from_config(config, dtype=torch.float32, attn_implementation=attention)
-        if settings.learns == "lora":
-            # After the weights of the network, so that its head begins as it does without.
-            _take_over(network, loaded)
+        _take_over(network, loaded)
+        if settings.learns == "lora":  # after the weights of the network, so that its head begins as it does without
             lora.add(network.base_model, settings.rank)
-        else:
-            _take_over(network, loaded)
     return network.to(loaded.model.device)
 
 

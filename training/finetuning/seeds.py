@@ -1,5 +1,5 @@
 """What the built-in sets come to: scores of several seeds at the default settings, and of the strongest baseline, as
-measured by ``python -m benchmarks.finetune --race --write``. Imports no torch.
+measured by ``python -m benchmarks.finetune --write``. Imports no torch.
 """
 
 from __future__ import annotations

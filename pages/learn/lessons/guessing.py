@@ -10,7 +10,7 @@ import streamlit as st
 from propcache.api import cached_property
 
 from analysis.corruption import Corruption, Kind, Recipe, corrupt, each_fate
-from analysis.cross_entropy import guess
+from analysis.softmax import guess
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MaskPrediction, TrainingStep, signed
 from pages.learn import pictures

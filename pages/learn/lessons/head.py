@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from propcache.api import cached_property
 
-from analysis.softmax_scaling import Unscaled, unscaled
+from analysis.softmax import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray, HeadWeights, signed
 from pages.learn import pictures
@@ -323,7 +323,7 @@ class Values(HeadStep):
         length = float(np.linalg.norm(self.head.context.astype(np.float64)))
         agree = most == looked
         same = self.say("agree" if agree else "disagree", looked=self.quoted(looked), most=self.quoted(most))
-        # The figures of “no_explanation” are those of ``python -m benchmarks.faithfulness --only areas --markdown``.
+        # The figures of “no_explanation” are those of ``python -m benchmarks.faithfulness --only areas``.
         return self.say("why", same=same, length=length)
 
     def numbers(self) -> pd.DataFrame:

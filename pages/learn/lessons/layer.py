@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from propcache.api import cached_property
 
+from analysis.operations import weights_by_part
 from analysis.sentence_vectors import pair_cosines
-from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy, DoubleArray, FloatArray
 from pages.learn import pictures

@@ -12,11 +12,10 @@ import pandas as pd
 import streamlit as st
 from propcache.api import cached_property
 
-from analysis.cross_entropy import softened
 from analysis.focus import reach
 from analysis.latency import ModelCost, spread
-from analysis.operations import layer_operations, lstm_operations, outweighing
-from analysis.weights_by_part import weights_by_part
+from analysis.operations import layer_operations, lstm_operations, outweighing, weights_by_part
+from analysis.softmax import softened
 from jobs.measurement import Measurement
 from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import NotSupported

@@ -6,6 +6,7 @@ from scipy import stats
 
 from analysis.corpus import importance
 from analysis.corpus.importance import Curve, Mean, mean_of
+from analysis.ranks import spearman
 
 
 def test_of_independent_items_it_is_students_t() -> None:
@@ -96,8 +97,8 @@ def test_one_head_that_matters() -> None:
 def test_spearman_is_scipys() -> None:
     rng = np.random.default_rng(4)
     entry, other = rng.integers(0, 9, 50), rng.normal(size=50)
-    assert importance.spearman(entry, other) == pytest.approx(stats.spearmanr(entry, other).statistic)
-    assert np.isnan(importance.spearman(entry, np.zeros(50)))
+    assert spearman(entry, other) == pytest.approx(stats.spearmanr(entry, other).statistic)
+    assert np.isnan(spearman(entry, np.zeros(50)))
     # A share stays between its ends.
     share = importance.share_of(np.ones(20), np.arange(20))
     assert share.high == 1

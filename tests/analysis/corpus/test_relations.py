@@ -6,10 +6,9 @@ from corpora import sentence
 from scipy import stats
 
 from analysis.corpus import relations
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.moments import Moments
 from analysis.corpus.relation_names import ends, looks, short
-from analysis.corpus.relations import ALL, Cases, Relation, RelationQuery, bootstrap
+from analysis.corpus.relations import ALL, Cases, Relation, RelationQuery, bootstrap, shares_right
 from analysis.corpus.sentences import NO_HEAD, ROOT, is_judged
 
 OBJ, SUBJ = Relation("obj", "up"), Relation("nsubj", "down")

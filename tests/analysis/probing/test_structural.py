@@ -12,9 +12,19 @@ from own_files import trees
 from analysis.probing import structural
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.grammar import THINGS
-from analysis.probing.structural import Sentences, StructuralProbe, edges_found, fit, spanning_tree
+from analysis.probing.structural import Sentences, StructuralProbe, edges_found, spanning_tree, training
 from analysis.probing.template_trees import template_conllu
 from analysis.probing.trees import Tree, chain, flaw, tree_depths, tree_distances
+
+
+def fit(train: Sentences, development: Sentences, **options: object) -> StructuralProbe:
+    """The probe that training ends with."""
+    steps = training(train, development, **options)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def test_the_spanning_tree_is_the_least_and_takes_equal_vectors() -> None:
@@ -41,9 +51,9 @@ def test_spearman_is_scipys_row_by_row_and_undefined_without_an_order() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(6, 9)), rng.integers(1, 5, size=(6, 9))
     expected = [scipy.stats.spearmanr(x, y).statistic for x, y in zip(a, b, strict=True)]
-    np.testing.assert_allclose(structural.spearman(a, b), expected)
-    assert np.isnan(structural.spearman(a[:1], np.ones((1, 9)))).all()
-    assert structural.spearman(np.ones((1, 9)), b[:1]).tolist() == [0]
+    np.testing.assert_allclose(structural.ordering(a, b), expected)
+    assert np.isnan(structural.ordering(a[:1], np.ones((1, 9)))).all()
+    assert structural.ordering(np.ones((1, 9)), b[:1]).tolist() == [0]
     # The distance of a word to itself is left out.
     np.testing.assert_allclose(structural.squared_distances(embedded(HEADS) + 1000), DISTANCES, atol=1e-6)
     gold = tree_distances(np.array([1, 2, 3, -1]))  # a chain of four
