@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 from model_zoo import loading, sources
 from model_zoo.interventions import means
 from model_zoo.loading import LoadedModel
-from training import quality
+from training import evaluation_sets
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def copier(checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture(scope="module")
 def few_sentences() -> Iterator[None]:
     """Quality is measured on few sentences, and means are taken over few."""
-    few = quality.written_set().sample(6)
+    few = evaluation_sets.written_set().sample(6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quality, "written_set", lambda: few)
+        patch.setattr(evaluation_sets, "written_set", lambda: few)
         patch.setattr(means, "_SENTENCES", 10)
         patch.setattr(means, "_FEWEST", 2)
         yield

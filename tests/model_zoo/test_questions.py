@@ -29,7 +29,7 @@ from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import AttentionRun, HiddenStates, MaskPrediction, Shows
-from training import quality
+from training import evaluation_sets
 from training.measure_quality import MeasureQuality
 
 ROOT = Path(__file__).parents[2]
@@ -42,9 +42,9 @@ SHARED = [kind for kind in QUESTIONS if getattr(kind, "remembered", True)]
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     """An engine of its own: it measures quality on few sentences."""
-    engine, few = Engine("cpu"), quality.written_set().sample(6)
+    engine, few = Engine("cpu"), evaluation_sets.written_set().sample(6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quality, "written_set", lambda: few)
+        patch.setattr(evaluation_sets, "written_set", lambda: few)
         yield engine
     engine.close()
 
