@@ -15,9 +15,7 @@ _SPACES = "Ġ▁"
 
 @cache
 def _bytes() -> dict[str, int]:
-    """The letters that byte-level tokenizers write for bytes: printable Latin-1 for itself, U+0100
-    onwards for the rest.
-    """
+    """The letters of byte-level tokenizers for bytes: printable Latin-1 for itself, U+0100 onwards for the rest."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(0x100) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {chr(0x100 + place): byte for place, byte in enumerate(others)}

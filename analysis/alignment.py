@@ -260,9 +260,7 @@ def _cuts(runs: Sequence[_Run], limit: int) -> list[_Cut]:
 
 
 def _runs(encoding: Encoding, segment: int) -> list[_Run]:
-    """The words of one of an encoding's texts, those without a character joined to the next (the last: to
-    the one before).
-    """
+    """The words of a text, those without a character joined to the next (the last to the one before)."""
     text = _texts(encoding)[segment]
     runs: list[_Run] = []
     waiting: int | None = None  # where tokens that cover nothing began

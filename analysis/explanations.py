@@ -34,9 +34,7 @@ def ranked_words(units: Sequence[Unit]) -> tuple[int, ...]:
 
 
 def nearness(words: Sequence[Unit], position: int) -> DoubleArray:
-    """Minus the distance in words from the token at ``position``, which is in none of them, (words,): −1 for those next
-    to it.
-    """
+    """Minus the distance in words from the token at ``position``, in none of them, (words,): −1 next to it."""
     n_before = sum(word.stop <= position for word in words)
     places = np.arange(len(words), dtype=np.float64)
     nearness_of: DoubleArray = -np.abs(places - n_before + (places >= n_before))
@@ -57,9 +55,7 @@ def steps(ranked: Sequence[int], way: Way) -> list[tuple[int, ...]]:
 
 
 def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...], float]) -> DoubleArray:
-    """P of the target at each step as a share of that of the whole text, (words + 1,). ``probabilities`` are by the
-    hidden words.
-    """
+    """P of the target at each step as a share of that of the whole text, (words + 1,), from P by hidden words."""
     unhidden = probabilities[()]
     shares: DoubleArray = np.array([probabilities[hidden] / unhidden for hidden in steps(ranked, way)])
     return shares

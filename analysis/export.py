@@ -1,6 +1,4 @@
-"""Numbers to save: a view as CSV or NPZ that says what it shows, and any table as safe CSV with its origin; and what
-files are called.
-"""
+"""Numbers to save: a view as CSV or NPZ, any table as safe CSV with its origin, and names of files."""
 
 from __future__ import annotations
 

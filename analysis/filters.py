@@ -15,7 +15,7 @@ import numpy as np
 from analysis.views import AttentionView
 from analysis.words import Unit, merge, token_units, word_units
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, Encoding, FloatArray
+from model_zoo.types import AttentionRun, Encoding, FloatArray, counted
 
 Direction = Literal["all", "A->A", "A->B", "B->A", "B->B"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -101,7 +101,7 @@ class Filtered:
             target = "itself" if source == target else f"sentence {target}"
             sentences.append(f"This shows how sentence {source} attends to {target}.")
         if self.n_hidden_special:
-            sentences.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
+            sentences.append(f"Hidden: {counted(self.n_hidden_special, 'special token')}.")
         if len(self.keys) and (self.n_hidden_special or self.filter.direction != "all"):
             sentences.append(f"{self.share_hidden:.1%} of the weight of the {unit}s shown goes to what is hidden.")
         if self.filter.renormalize:
@@ -112,9 +112,9 @@ class Filtered:
             sentences.append("The rest is not scaled up.")
         cut = []
         if self.n_below_threshold:
-            cut.append(f"{_count(self.n_below_threshold, 'cell')} below {self.filter.threshold:g}")
+            cut.append(f"{counted(self.n_below_threshold, 'cell')} below {self.filter.threshold:g}")
         if self.n_beyond_top_k:
-            cut.append(f"{_count(self.n_beyond_top_k, 'cell')} beyond the {self.filter.top_k} strongest of each row")
+            cut.append(f"{counted(self.n_beyond_top_k, 'cell')} beyond the {self.filter.top_k} strongest of each row")
         if cut:
             sentences.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the weight otherwise shown.")
         return " ".join(sentences) or "All attention is shown."
@@ -222,11 +222,6 @@ def norm_of_sum(run: AttentionRun, heads: Sequence[tuple[int, int]]) -> FloatArr
 def _some(heads: Sequence[tuple[int, int]]) -> None:
     if not heads:
         raise InvalidInput("All heads are switched off. Switch on at least one to see attention.")
-
-
-def _count(number: int, noun: str) -> str:
-    """A number and its noun: "1 cell", "3 cells"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _no_second_sentence(encoding: Encoding, noun: str) -> str:

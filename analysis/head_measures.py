@@ -123,9 +123,7 @@ class Counted:
     _seen: tuple[BoolArray, _Seen] | None = field(default=None, repr=False)
 
     def sums(self, weights: FloatArray, norms: FloatArray | None = None) -> Sums:
-        """The sums of one layer: ``weights`` (texts, heads, n, m), nothing for keys of padding; ``norms`` (texts,
-        heads, m) of the keys' values.
-        """
+        """Sum up a layer: ``weights`` (texts, heads, n, m), 0 at padding, and values' ``norms`` (texts, heads, m)."""
         n_texts, n_heads, n, m = weights.shape
         n_pairs = n * m
         seen = self._visible(weights.max(axis=1, initial=0) > 0)
@@ -246,9 +244,7 @@ class Marks:
         listed: Sequence[BoolArray | None],
         numbers: dict[str, int] | None = None,
     ) -> Marks:
-        """Put together from texts, with the rarest tokens (n,) of each where they are known. ``numbers`` are those of
-        words as they are written.
-        """
+        """From texts with the rarest tokens (n,) of each, where known, and the ``numbers`` of words as written."""
         numbers = {} if numbers is None else numbers
         n = max(map(len, encodings))
         flags = np.zeros((5, len(encodings), n), dtype=bool)
@@ -267,9 +263,7 @@ class Marks:
 
 
 def counted_keys(queries: Marks, keys: Marks) -> Counted:
-    """For every share of ``SHARES`` which keys of which query count towards it. ``keys`` are ``queries`` themselves
-    where both are one text.
-    """
+    """Which keys of which query count towards each of ``SHARES``; ``keys`` are ``queries`` where both are one text."""
     one_text = keys is queries  # else places and sentences of the two sides have nothing to do with each other
     n, m = queries.real.shape[1], keys.real.shape[1]
     special, first, typed = keys.special[:, None], keys.first[:, None], (keys.real & ~keys.special)[:, None]

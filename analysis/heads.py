@@ -230,9 +230,7 @@ def _spreads_by_chance(totals: Sequence[Totals]) -> tuple[Measured, Measured]:
 def _p_values(
     measures: Measures, uniform: Measures, counts: dict[str, Measured], spread: tuple[Measured, Measured]
 ) -> Measured:
-    """The most often that a head without preference reaches what each rule tests: (rules, heads); nan
-    where undefined.
-    """
+    """How often at most a head without preference reaches what a rule tests: (rules, heads); nan where undefined."""
     return np.array(
         [
             _spread_chance(measures.spread, *spread)

@@ -1,6 +1,4 @@
-"""What is looked at in a text: attention weights, value-weighted norms, or how much tokens take from each other in a
-layer as a whole.
-"""
+"""Maps of a text: attention weights, value-weighted norms, or what tokens take from each other in a layer."""
 
 from __future__ import annotations
 

@@ -32,9 +32,7 @@ BERTVIZ_REPEATS = {16: 7, 32: 7, 64: 5, 128: 3, 256: 1, 512: 1}
 
 
 def text_of(n_tokens: int, first: int = 0) -> str:
-    """A text of one-piece words that becomes n_tokens tokens with [CLS] and [SEP]; ``first`` is its first word, of
-    those that are said again and again.
-    """
+    """A text of n_tokens tokens, [CLS] and [SEP] among them, that begins with the word at ``first``."""
     return " ".join(islice(cycle(_WORDS.split()), first, first + n_tokens - 2))
 
 

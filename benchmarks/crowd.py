@@ -217,9 +217,7 @@ async def measured(side: Side, into: Crowd) -> AsyncIterator[None]:
 
 
 async def crowd(side: Side, n_visitors: int, seconds: float, into: Crowd, pause: float = 0.0, fewest: int = 1) -> None:
-    """New visitors who act at the same time, each at least ``fewest`` times, with ``pause`` seconds between an answer
-    and his next question.
-    """
+    """New visitors at once, each acting at least ``fewest`` times, ``pause`` seconds after the last answer."""
     async with AsyncExitStack() as stack:
         visitors = [await stack.enter_async_context(visiting(side.url)) for _ in range(n_visitors)]
         async with measured(side, into):

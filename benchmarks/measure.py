@@ -13,9 +13,7 @@ from typing import Any
 
 
 def arguments(doc: str | None, repeats: int | None = None, model: str | None = None) -> argparse.ArgumentParser:
-    """The parser of a benchmark's command line, which shows its module's docstring, with ``--repeats`` and ``--model``
-    where those have a default.
-    """
+    """The parser of a benchmark's command line, with ``--repeats`` and ``--model`` where those have a default."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     if repeats is not None:
         parser.add_argument("--repeats", type=int, default=repeats)

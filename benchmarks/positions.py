@@ -60,9 +60,7 @@ _MEASURE = f"""async ([results, patience]) => {{
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where the first picture begins and ends and how tall the page is, in CSS px from the top of the window; None
-    where there is no picture.
-    """
+    """Where the first picture, if any, begins and ends, and how tall the page is, in CSS px from the top."""
 
     top: int | None
     bottom: int | None

@@ -96,9 +96,7 @@ def of_networks(loaded: LoadedModel, trained: Sequence[AttentionRun], n: int) ->
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """How many of some networks' cases have much attention and which name, and the shares of ``NAMES`` with their 95%
-    intervals over heads.
-    """
+    """How many cases of some networks have each of ``NAMES``, and the shares with 95% intervals over heads."""
 
     networks: str
     heads: int

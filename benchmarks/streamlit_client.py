@@ -1,6 +1,4 @@
-"""A visitor of a Streamlit app without a browser: asks for pages over a websocket, presses buttons, uploads files, and
-reads what is drawn.
-"""
+"""A visitor of a Streamlit app without a browser, who opens pages, presses buttons and uploads files."""
 
 from __future__ import annotations
 
@@ -107,9 +105,7 @@ class Visitor:
         self.session = ""
 
     async def send(self, request: BackMsg | bytes) -> None:
-        """Send a message, or what is none, and do not wait for an answer. Raises ConnectionError where the app has
-        hung up.
-        """
+        """Send a message, or what is none, without waiting. Raises ConnectionError where the app has hung up."""
         try:
             await self._socket.send(request.SerializeToString() if isinstance(request, BackMsg) else request)
         except ConnectionClosed as error:
@@ -150,9 +146,7 @@ class Visitor:
         return await self.set(WidgetState(id=button, trigger_value=True))
 
     async def upload(self, uploader: str, name: str, data: bytes) -> Answer:
-        """Put a file into the control with this id, and wait until the page is drawn. Raises OSError where the app does
-        not take it.
-        """
+        """Upload a file to the control with this id and wait for the page. Raises OSError where it is not taken."""
         request = BackMsg()
         request.file_urls_request.request_id = name
         request.file_urls_request.file_names.append(name)

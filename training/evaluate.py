@@ -54,9 +54,7 @@ def _finish(output: object) -> None:
 
 
 def evaluate(model_id: str, held_out: EvaluationSet, device: torch.device) -> dict[str, Any]:
-    """Load a model from disk and measure it: what the command prints. Raises as ``sources.find`` and ``loading.load``
-    do.
-    """
+    """Measure a model from disk: what the command prints. Raises as ``sources.find`` and ``loading.load`` do."""
     loaded = loading.load(sources.find(model_id), device, "float32")
     *_, quality = measure_quality(loaded, held_out)
     figures: dict[str, float | None] = {name: getattr(quality, name) for name in FIGURES}

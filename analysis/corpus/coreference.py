@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
-import regex
 
+from analysis.corpus.reading import UNREADABLE
 from analysis.corpus.relations import OFFSETS, Share, bootstrap, layers_and_heads
 from analysis.corpus.sentences import Corpus, Sentence, alike
 from model_zoo.errors import InvalidInput
@@ -40,14 +40,11 @@ FEWEST: Final = 10
 """Sentences in each half below which nothing is said of a head."""
 
 _MAX_WORDS = 200
-_UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Sentences with a pronoun, its antecedent and a distractor; ``kinds`` say of each what tells them apart, "" where
-    nothing was said.
-    """
+    """Sentences with a pronoun, its antecedent and a distractor; ``kinds`` say what tells them apart, or ""."""
 
     corpus: Corpus
     kinds: tuple[str, ...] = field(repr=False)
@@ -81,7 +78,7 @@ def read_pairs(name: str, data: bytes, choices: Choices | None = None) -> Pairs:
         spans = plain_words(row.text)
         if len(spans) > _MAX_WORDS:
             raise InvalidInput(f"{where}: a sentence of more than {_MAX_WORDS} words. Shorten it.")
-        if _UNREADABLE.search(row.text):
+        if UNREADABLE.search(row.text):
             raise InvalidInput(f"{where}: the text holds a control character, which no tokenizer can read. Delete it.")
         words = [row.text[start:end] for start, end in spans]
         marked = {"pronoun": row.pronoun, "antecedent": row.antecedent, "distractor": row.distractor}
@@ -240,9 +237,7 @@ def right(referred: PronounAttention, by: By) -> DoubleArray:
 
 
 def rule_scores(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
-    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; by "more" 0.5 for a word
-    that is neither candidate.
-    """
+    """How right a rule is, (sentences,): 1 for the antecedent, else 0; by "more" 0.5 for neither candidate."""
     scores = []
     for sentence in sentences:
         _, antecedent, distractor = _coreference(sentence)

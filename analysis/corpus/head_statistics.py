@@ -273,9 +273,7 @@ class BatchMeasurer:
         self._find_trees()
 
     def layer(self, weights: FloatArray, norms: FloatArray | None) -> Layer:
-        """A layer's attention (texts, heads, n, n) measured; ``norms`` (texts, heads, n) are what each key's value
-        weighs.
-        """
+        """Measure a layer's attention (texts, heads, n, n); ``norms`` (texts, heads, n) weigh each key's value."""
         placed, n_heads = self._placed, weights.shape[1]
         sums = self._counted.sums(weights, norms)
         by_value, of_shares = sums.by_value, sums.counts[:, [MEASURE_NAMES.index(share) for share in SHARES]]

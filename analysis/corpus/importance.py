@@ -63,9 +63,7 @@ def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., 
 
 @dataclass(frozen=True, slots=True)
 class Effect(Shows):
-    """What a set of ``heads`` being off does: the mean ``change`` of the score in nats, and the share of items that are
-    then answered rightly.
-    """
+    """With ``heads`` off: the mean ``change`` of the score in nats, and the share of items answered rightly."""
 
     heads: tuple[Head, ...] = field(repr=False)
     change: Mean
@@ -138,9 +136,7 @@ class HeadComparison(Shows):
 
 
 def compared_sets(head: Head, n_heads: int) -> tuple[tuple[Head, ...], ...]:
-    """The sets that a head is judged by: itself, ``MOST_OTHERS`` random other heads of its layer or all there are, and
-    all heads of the layer.
-    """
+    """A head by itself, ``MOST_OTHERS`` random others of its layer or all there are, and all of the layer."""
     layer, mine = head
     others = [number for number in range(n_heads) if number != mine]
     if len(others) > MOST_OTHERS:

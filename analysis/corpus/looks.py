@@ -47,9 +47,7 @@ class Hits(ReadOnly, Shows):
         return Hits(**{column.name: getattr(self, column.name)[places] for column in fields(self)})
 
     def best(self, most: int) -> Hits:
-        """The ``most`` strongest of each head, heads in their order, strongest first; of equal ones the earlier in the
-        corpus.
-        """
+        """The ``most`` strongest of each head, strongest first; of equal ones the earlier in the corpus."""
         order = np.lexsort((self.key_start, self.query_start, self.sentence, -self.weight, self.of))
         of = self.of[order]
         rank = np.arange(len(of)) - np.searchsorted(of, of)
@@ -97,9 +95,7 @@ class Looks(ReadOnly, Shows):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a head: layer, head, the mean attention beside what is expected, n, strongest; the pairs themselves
-        are ``hits.to_frame()``.
-        """
+        """One row a head: layer, head, mean attention, expected, n, strongest; pairs are in ``hits.to_frame()``."""
         return pd.DataFrame(
             {
                 "layer": self.layer,

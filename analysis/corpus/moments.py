@@ -110,9 +110,7 @@ class Moments:
             return np.asarray(factor * rest / closed.n**2)
 
     def intervals(self, *, shares: bool) -> tuple[DoubleArray, DoubleArray]:
-        """The ends of the 95% intervals: for ``shares`` by log-odds within 0 and 1 (``analysis.intervals``), for other
-        numbers by Student's t.
-        """
+        """The ends of the 95% intervals: of ``shares`` by log-odds, within 0 and 1; of other numbers by Student's t."""
         closed = self.closed()
         mean, variance = closed.means, closed.variances
         texts = np.broadcast_to(closed.texts, mean.shape)

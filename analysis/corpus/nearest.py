@@ -211,9 +211,7 @@ def next_word(sentence: Sentence, word: int) -> str:
 
 
 def shares(values: Iterator[str] | Sequence[str], most: int) -> list[tuple[str, float]]:
-    """The ``most`` frequent of some values, with their share of all, most frequent first; of equal ones as the alphabet
-    has it.
-    """
+    """The ``most`` frequent values with their share of all, most frequent first; of equal ones by the alphabet."""
     counts = Counter(values)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
     return [(value, n / counts.total()) for value, n in ordered]

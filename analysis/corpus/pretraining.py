@@ -32,9 +32,7 @@ def hashes(texts: Iterable[str]) -> Hashes:
 
 
 def write(texts: Iterable[str], file: Path = FILE) -> None:
-    """Writes the hashes of a model's pretraining text. Of 40,000 sentences that are not in it, one or so has the hash
-    of one that is.
-    """
+    """Writes the hashes of a pretraining text. Of 40,000 other sentences, one or so has the hash of one in it."""
     gaps = np.diff(np.unique(hashes(texts)), prepend=np.uint32(0)).astype("<u4")
     file.write_bytes(lzma.compress(gaps.view(np.uint8).reshape(-1, 4).T.tobytes(), preset=9))  # high bytes are alike
 

@@ -29,7 +29,7 @@ MAX_LABELS: Final = 1_000
 _MAX_CHARACTERS: Final = 100_000  # of a sentence: what models read at most
 
 # What no tokenizer reads; and control characters that are white space, which end lines and pages.
-_UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
+UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
 _BLANKS = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85", " "))
 
 
@@ -142,7 +142,7 @@ class _Builder:
         """Whether a sentence is one to keep; notes why where it is not."""
         if n_words > MAX_WORDS or len(text) > _MAX_CHARACTERS:
             reason = f"sentences of more than {MAX_WORDS:,} words or {_MAX_CHARACTERS:,} characters"
-        elif _UNREADABLE.search(text):
+        elif UNREADABLE.search(text):
             reason = "sentences with control characters, which no tokenizer can read"
         elif not n_words:
             reason = "sentences without a word that has characters of its own"

@@ -262,9 +262,7 @@ class RelationResult(Shows):
     judged: DoubleArray = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: the relation and its direction, the place of the head, how often it is right (low to high), and what
-        that is compared with.
-        """
+        """One row: relation, direction, place of the head, how often it is right (low to high), and the comparisons."""
         return pd.DataFrame(
             [
                 {
@@ -306,9 +304,7 @@ class Findings(Shows):
 
 
 def findings(cases: Cases) -> Findings:
-    """Choose the best head and the best offset of every relation and direction on one half, and judge them on the
-    other.
-    """
+    """Choose the best head and offset of every relation and direction on one half, and judge them on the other."""
     up = np.array([name.direction == "up" for name in cases.names], dtype=bool)
     every = [(ALL, up[cases.relation])] if len(cases) else []
     rows: list[RelationResult] = []
@@ -445,8 +441,6 @@ class Ensemble(Shows):
 
 
 def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> Ensemble | None:
-    """Choose and judge among groups; ``cases`` are those of the relation, their "heads" are the groups. None where
-    there are too few of them.
-    """
+    """Choose and judge groups, the "heads" of the relation's ``cases``. None where there are too few of them."""
     result = findings(cases).get(relation)
     return None if result is None else Ensemble(relation, groups[result.head], result.accuracy)

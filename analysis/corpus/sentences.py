@@ -133,9 +133,7 @@ class Corpus(Shows):
         source: tuple[int, int] = (0, 0),
         coreference: tuple[int, int, int] | None = None,
     ) -> None:
-        """Append a sentence; what a sentence without a tree lacks is filled in. Raises ValueError where columns differ
-        in length.
-        """
+        """Append a sentence; what it lacks is filled in. Raises ValueError where columns differ in length."""
         m = len(spans)
         if any(len(column) not in (0, m) for column in (upos, deprel, heads)):
             raise ValueError(f"a sentence of {m} words has as many parts of speech, relations and heads, or none")
@@ -171,11 +169,6 @@ class Corpus(Shows):
     def has_trees(self) -> bool:
         """Whether any word has a head."""
         return self._heads.count(NO_HEAD) < len(self._heads)
-
-    @property
-    def has_parts_of_speech(self) -> bool:
-        """Whether any word has a part of speech."""
-        return self.n_labels > 1 and any(self._names[label] != "_" for label in set(self._upos))
 
     @property
     def n_words(self) -> int:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -68,14 +68,6 @@ def many_labels() -> Iterator[None]:
         yield
 
 
-class Probe(Protocol):
-    """What was fitted on vectors and their labels."""
-
-    def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
-        """Natural log of each label's probability, float32 (rows, classes); -inf for labels not seen in training."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearProbe:
     """log p = log softmax(weights · (x - mean) / scale + intercept) over ``n_classes`` labels.
@@ -116,6 +108,10 @@ class NetworkProbe:
         standardized = ((block - self.mean) / self.scale for block in vectors.blocks(rows))
         judged = (self.network.predict_log_proba(block) for block in standardized)
         return _stack_columns(judged, self.network.classes_, (len(rows), self.n_classes))
+
+
+Probe = LinearProbe | NetworkProbe
+"""What was fitted on vectors and their labels."""
 
 
 def _stack_columns(blocks: Iterable[FloatArray], seen: IntArray, shape: tuple[int, int]) -> FloatArray:

@@ -6,7 +6,6 @@ An item is a whole text (sentence level) or a span of characters in it (token le
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from analysis.corpus.sentences import alike
 from model_zoo.errors import InvalidInput
 from model_zoo.types import BoolArray, IntArray, counted
 
@@ -173,11 +173,6 @@ def checked(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def ignoring_case_and_spaces(text: str) -> str:
-    """What texts that differ only in case, spaces or the form of their characters have in common."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def random_split(
     texts: Sequence[str], labels: Sequence[str], seed: int, *, dev: float = DEV_SHARE, test: float = TEST_SHARE
 ) -> IntArray:
@@ -189,7 +184,7 @@ def random_split(
     without such a label, some training texts are taken for it, whatever their labels.
     """
     rng = np.random.default_rng(seed)
-    group_of = {ignoring_case_and_spaces(text): i for i, text in reversed(list(enumerate(texts)))}  # the first of each
+    group_of = {alike(text): i for i, text in reversed(list(enumerate(texts)))}  # the first of each
     first = np.array(sorted(group_of.values()), dtype=np.int64)
     label_of = np.array([labels[i] for i in first], dtype=object)
     split = np.full(len(texts), TRAIN, dtype=np.int64)
@@ -200,24 +195,20 @@ def random_split(
             n_test = min(max(n_test, 1), len(members) - 1)
         split[members[:n_test]] = TEST
         split[members[n_test : n_test + int(dev * len(members))]] = DEV
-    split = split[[group_of[ignoring_case_and_spaces(text)] for text in texts]]
+    split = split[[group_of[alike(text)] for text in texts]]
     return split if (split == DEV).any() else with_split(texts, split, DEV, dev / (1 - test), rng)
 
 
 def with_split(texts: Sequence[str], split: IntArray, wanted: int, share: float, rng: np.random.Generator) -> IntArray:
-    """The splits with the ``wanted`` one, DEV or TEST, made of a share of its training texts at random; similar texts
-    stay together.
-    """
-    keys = np.array([ignoring_case_and_spaces(text) for text in texts], dtype=object)
+    """The splits with the ``wanted`` one, DEV or TEST, drawn from training texts; similar texts stay together."""
+    keys = np.array([alike(text) for text in texts], dtype=object)
     train = rng.permutation(sorted(set(keys[split == TRAIN])))
     taken = set(train[: max(1, round(share * len(train)))])
     return np.where((split == TRAIN) & [key in taken for key in keys], wanted, split)
 
 
 def resplit(dataset: Dataset, seed: int) -> Dataset:
-    """The same data split again by the seed, at sentence level in proportion to the labels; as it is where the split
-    is the data's own.
-    """
+    """The data split anew by the seed, sentences in proportion to the labels; its own split stays as it is."""
     if dataset.own_split:
         return dataset
     accuracy_by_text = dataset.labels if dataset.level == "sentence" else ("all",) * len(dataset.texts)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -36,17 +36,6 @@ CHUNK_ROWS = 1024  # vectors that are written together
 _CLASSIFIERS = ("[CLS]", "<cls>", "<s>")
 
 
-class Vectors(Protocol):
-    """Vectors of one layer, one per row."""
-
-    @property
-    def width(self) -> int: ...
-
-    def blocks(self, rows: IntArray) -> Iterator[FloatArray]:
-        """The vectors of these rows in their order, float32 (some, width) at a time."""
-        ...
-
-
 class ArrayVectors:
     """Vectors held in memory, float32 (rows, width)."""
 
@@ -67,12 +56,7 @@ class FileVectors:
     """Vectors in a file, float32 (rows, width); a block reads the stretch of the file its rows lie in."""
 
     def __init__(self, path: Path, width: int) -> None:
-        self.path = path
-        self._width = width
-
-    @property
-    def width(self) -> int:
-        return self._width
+        self.path, self.width = path, width
 
     def blocks(self, rows: IntArray) -> Iterator[FloatArray]:
         step = max(BLOCK_BYTES // (4 * self.width), 1)
@@ -93,6 +77,10 @@ class FileVectors:
                     block[order[done:until]] = stretch[wanted[order[done:until]] - first]
                     done = until
                 yield block
+
+
+Vectors = ArrayVectors | FileVectors
+"""Vectors of one layer, a row each; ``blocks`` gives some rows in their order, float32 (some, width) at a time."""
 
 
 class VectorStore:

@@ -88,12 +88,6 @@ NEUTRAL_PAST = listed(WORDS["neutral_past"])
 TRANSITIVE = _verbs(WORDS["transitive"])
 # Not "by", which after "moved" or "burned" may name who did it, nor "at", which few of the places take.
 PREPOSITIONS = ("near", "behind", "beside", "above", "under")
-FUNCTION_WORDS = frozenset(
-    listed(
-        "the and but that when because although near behind beside in under above not never did does do it "
-        "them two to will this every again anyway instead"
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +239,7 @@ def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: s
 
 
 def labelled_sentences(name: str, factor: str, factors: Factors, make: Make) -> Callable[[int, int], Dataset]:
-    """What makes a task's data set from a number of sentences and a seed: a ``corpus`` with an item a text, labelled by
-    its value of a factor.
-    """
+    """A task's ``build``: a ``corpus`` with an item a text, labelled by its value of a factor."""
 
     def build(sentences: int, seed: int) -> Dataset:
         texts, split, values, _ = corpus(sentences, seed, factors, make)

@@ -70,9 +70,7 @@ def expected_layer(development: ByText, test: ByText, seed: int) -> Depth | None
 
 
 def expected_layer_of_records(choosing: DoubleArray, scores: DoubleArray) -> DoubleArray:
-    """The score of the layer that has the highest ``choosing`` up to each layer, the lowest among equals; all (rows,
-    layers + 1).
-    """
+    """The score of the layer with the highest ``choosing`` so far, of equals the lowest; all (rows, layers + 1)."""
     highest = np.maximum.accumulate(choosing, axis=1)
     record = np.ones(choosing.shape, dtype=bool)
     record[:, 1:] = choosing[:, 1:] > highest[:, :-1]

@@ -11,6 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 import reading
+from analysis.corpus.sentences import alike
 from analysis.probing.data import (
     DEV,
     DEV_SHARE,
@@ -21,7 +22,6 @@ from analysis.probing.data import (
     Dataset,
     check_labels,
     checked,
-    ignoring_case_and_spaces,
     random_split,
     sentence_dataset,
     with_split,
@@ -179,9 +179,7 @@ def treebank(data: reading.Data, *, seed: int = 0) -> Treebank:
 def read_file(
     data: bytes, name: str, target: Target, seed: int, choices: reading.Choices
 ) -> tuple[Dataset | Treebank, reading.Report]:
-    """A file as data to probe, and how it was read: of labelled texts, or with a ``target`` of a treebank's words or
-    trees. Raises InvalidInput.
-    """
+    """A file as labelled texts, or a treebank's words or trees by ``target``, and its report. Raises InvalidInput."""
     read = reading.read_files([(name, data)], "trees" if target else "labelled", choices)
     if not target:
         return labelled_sentences(read, seed=seed), read.report
@@ -242,9 +240,9 @@ def _sentences(
         # What is held out must not be in training as well, not even with different capitals.
         splits_of: dict[str, set[int]] = {}
         for (sentence, _), named in zip(rows, splits, strict=True):
-            splits_of.setdefault(ignoring_case_and_spaces(sentence), set()).add(named)
-        split = np.array([max(splits_of[ignoring_case_and_spaces(text)]) for text in texts], dtype=np.int64)
-        several = sum(len(splits_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
+            splits_of.setdefault(alike(sentence), set()).add(named)
+        split = np.array([max(splits_of[alike(text)]) for text in texts], dtype=np.int64)
+        several = sum(len(splits_of[alike(text)]) > 1 for text in texts)
         if several:
             notes += (
                 f"In more than one split, case and spaces aside: {counted(several, 'sentence')}, "
@@ -257,7 +255,7 @@ def _sentences(
 
 
 def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
-    twins = len(texts) - len({ignoring_case_and_spaces(text) for text in texts})
+    twins = len(texts) - len({alike(text) for text in texts})
     if not twins:
         return ()
     return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one split.",)

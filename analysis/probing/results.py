@@ -104,9 +104,7 @@ class TaskResult(Shows):
 
     @property
     def not_beaten(self) -> tuple[str, ...]:
-        """What the best layer is not better than beyond chance (``paired_p``, 5 %): names of baselines, "embeddings",
-        "random weights".
-        """
+        """What the best layer does not beat (``paired_p``, 5 %): baselines, "embeddings", "random weights"."""
         best, embeddings = self.best, self.layers[0]
         others = [(judge.name, judge.accuracy, judge.p) for judge in self.baselines]
         others.append(("embeddings", embeddings.accuracy, self.p[best.layer][0]))
@@ -120,9 +118,7 @@ class TaskResult(Shows):
         return not_set_apart(self.p, self.best.layer)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per layer, with the baselines and the settings in each row; with several seeds their mean, lowest and
-        highest accuracy.
-        """
+        """One row per layer with baselines and settings; of several seeds mean, lowest and highest accuracy."""
         shared: dict[str, object] = {
             "level": self.level,
             "classes": len(self.labels),

@@ -19,9 +19,7 @@ MEASURES: Final = ("uuas", "distance_spearman", "root_accuracy", "depth_spearman
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number of the test sentences, with its 95 % interval over them: of a share ``intervals.of_right``, of a
-    correlation by the bootstrap.
-    """
+    """A number of the test sentences with its 95 % interval: ``intervals.of_right``, or bootstrap (correlations)."""
 
     value: float
     low: float

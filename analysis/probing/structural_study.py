@@ -270,9 +270,7 @@ def _round(
     by_chance: Sequence[_Judged] = (),
     layers: list[StructuralLayer] | None = None,
 ) -> Generator[StructuralEvent, None, tuple[_Subject, list[_Judged]]]:
-    """Encode the sentences, then fit both probes to one layer after the other; each is put into ``layers``, and told,
-    where these are given.
-    """
+    """Encode the sentences, then fit both probes layer by layer; each is put into ``layers`` and told, if given."""
     names = (treebank.name,)
     plan = Plan([treebank.words])
     store, n_tokens = yield from encoded(plan, encode, names, settings, of)

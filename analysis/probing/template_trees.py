@@ -108,9 +108,7 @@ def _sentence(rng: np.random.Generator) -> _Node:
 
 
 def _clause(rng: np.random.Generator, room: int, *, place: bool = True) -> _Node:
-    """A verb in the past with its subject, and an object or, if ``place``, a place; ``room`` is how deep its
-    phrases may go.
-    """
+    """A verb in the past, its subject, an object or, if ``place``, a place; ``room`` is how deep phrases may go."""
     subject = _noun_phrase(rng, pick(rng, PEOPLE + ANIMALS), "nsubj", room)
     # After "the dog that the king saw" an adverb may belong to either verb.
     clear = all(node.deprel != "acl:relcl" for node in subject.after)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from own_files import items
 from own_files import to_train_on as read
 
-from analysis.probing.data import ignoring_case_and_spaces
+from analysis.corpus.sentences import alike
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import KINDS, SPLITS, Data, Kind, Labelled, PassageQuestion, Scored
 from training.finetuning.scores import MEASURES
@@ -153,6 +153,6 @@ def _is_sound(data: Data) -> None:
     for split in SPLITS:
         for item in data.split(split):
             shared = item.pair if data.kind == "answering" else f"{item.text}\n{item.pair}"
-            groups.setdefault(ignoring_case_and_spaces(shared), set()).add(split)
+            groups.setdefault(alike(shared), set()).add(split)
     leaks = [group for group, row in groups.items() if len(row) > 1]
     assert not leaks or any("in more than one split" in note for note in data.notes)

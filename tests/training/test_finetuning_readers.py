@@ -7,7 +7,7 @@ from fuzzing import one_sentence
 from own_files import TEXT, items, jsonl, notes, table
 from own_files import to_train_on as read
 
-from analysis.probing.data import ignoring_case_and_spaces
+from analysis.corpus.sentences import alike
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import SPLITS, Scored
 
@@ -122,7 +122,7 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
     of: dict[str, set[str]] = {}
     for split in SPLITS:
         for item in data.split(split):
-            of.setdefault(ignoring_case_and_spaces(item.text), set()).add(split)
+            of.setdefault(alike(item.text), set()).add(split)
     assert len(of) == 30
     assert all(len(value) == 1 for value in of.values())
 

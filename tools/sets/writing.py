@@ -58,9 +58,7 @@ def shuffled(rng: np.random.Generator, things: Sequence[T]) -> tuple[T, ...]:
 
 
 def numbered(rng: np.random.Generator, items: Sequence[T]) -> list[tuple[int, T]]:
-    """The items in the order in which they were made, which keeps those together that belong together, each with its
-    number in a random order.
-    """
+    """The items as they were made, kin together, each with its number in a random order."""
     number = np.argsort(rng.permutation(len(items)))
     return list(zip(number.tolist(), items, strict=True))
 

@@ -55,9 +55,7 @@ def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = Non
 
 
 def strongest(data: Data, baselines: Sequence[Baseline]) -> Baseline:
-    """The baseline that is best on the development split; among equals the first. Choosing on the test split would give
-    the luckiest.
-    """
+    """The best baseline on the development split, of equals the first; the test split would give the luckiest."""
     return max(baselines, key=lambda baseline: value(data.measure, data.dev, baseline.dev))
 
 
@@ -98,8 +96,8 @@ _NGRAMS = {"n-grams": (_WORDS, _CHARACTERS), "character n-grams": (_CHARACTERS,)
 """Of one and two words; of two to four characters, within words."""
 
 
-def _ngrams(kind: str, *sides: Callable[[Item], str]) -> Features:
-    """Weighed by how rare they are (tf-idf)."""
+def _ngrams(kind: str, *sides: str) -> Features:
+    """N-grams of the ``sides`` of an item, "text" or "pair", weighed by how rare they are (tf-idf)."""
     from scipy.sparse import hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -107,7 +105,7 @@ def _ngrams(kind: str, *sides: Callable[[Item], str]) -> Features:
 
     def features(items: Sequence[Item], new: bool) -> Any:
         counted = [
-            (counter.fit_transform if new else counter.transform)([side(item) or "¶" for item in items])
+            (counter.fit_transform if new else counter.transform)([getattr(item, side) or "¶" for item in items])
             for side, counter in counters
         ]
         return hstack(counted, format="csr")
@@ -140,23 +138,11 @@ def _regressions(rows: Mapping[Split, Any], labels: Sequence[str]) -> Iterator[d
         yield {split: fitted.predict(rows[split]).tolist() for split in _SCORED}
 
 
-def _first(item: Item) -> str:
-    return item.text
-
-
-def _second(item: Item) -> str:
-    return item.pair or ""
-
-
 def _classified(data: Data) -> Iterator[Baseline]:
-    sides: dict[str, tuple[Callable[[Item], str], ...]] = {"": (_first,)}
+    sides: dict[str, tuple[str, ...]] = {"": ("text",)}
     if data.train[0].pair is not None:
-        sides = {
-            " of the first text": (_first,),
-            " of the second text": (_second,),
-            " of both texts": (_first, _second),
-        }
-    made = {f"{kind}{of}": _ngrams(kind, *read) for of, read in sides.items() for kind in _NGRAMS}
+        sides = {" of the first text": ("text",), " of the second text": ("pair",), " of both texts": ("text", "pair")}
+    made = {f"{kind}{of}": _ngrams(kind, *names) for of, names in sides.items() for kind in _NGRAMS}
     made["lengths and words in common" if len(sides) > 1 else "length"] = _numbers()
     labels = [item.label for item in data.train if isinstance(item, Labelled)]
     for name, features in made.items():

@@ -31,9 +31,7 @@ def types_of(tags: Iterable[str]) -> list[str]:
 
 
 def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[int | None]:
-    """For each word, given by its characters, the place of its first token; None for words that the model's limit cut
-    off.
-    """
+    """For each word, given by its characters, the place of its first token; None beyond the model's limit."""
     starts = [start for start, _ in words]
     pieces: list[int | None] = [None] * len(words)
     for place, ((start, end), special) in enumerate(zip(encoding.offsets, encoding.special, strict=True)):

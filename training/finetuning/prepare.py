@@ -174,9 +174,7 @@ def _labels(usable: splits.SplitRows, kind: Kind, notes: list[str]) -> tuple[str
 
 
 def _learnable(data: Data, remarks: Sequence[str]) -> Data:
-    """The data itself. Raises InvalidInput, with the ``remarks`` of the reader, where the items to train on are all
-    alike.
-    """
+    """The data; raises InvalidInput with the reader's ``remarks`` where the items to train on are all alike."""
     if data.kind == "classification":
         alike = "one label only" if len({label for item in data.train for label in _kinds_of(item)}) < 2 else ""
     elif data.kind == "tagging":

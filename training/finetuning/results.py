@@ -13,9 +13,7 @@ from training.finetuning.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """The event of one step of the optimizer. ``epoch`` counts from 0 and has a fraction; ``seconds`` are those of work
-    so far.
-    """
+    """One step of the optimizer. ``epoch`` is a fraction and counts from 0, ``seconds`` are of work so far."""
 
     step: int
     epoch: float

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.probing.data import DEV, TEST, TRAIN, ignoring_case_and_spaces, random_split, with_split
+from analysis.corpus.sentences import alike
+from analysis.probing.data import DEV, TEST, TRAIN, random_split, with_split
 from model_zoo.errors import InvalidInput
 from model_zoo.types import IntArray, counted
 from training.finetuning.data import SPLITS, USES, Item, Kind, Split
@@ -73,7 +74,7 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
         )
     groups, noun = _groups(rows, kind)
     if unnamed:
-        n_groups = len(set(map(ignoring_case_and_spaces, groups)))
+        n_groups = len(set(map(alike, groups)))
         if n_groups < FEWEST_GROUPS:
             raise InvalidInput(
                 f"{name} has {counted(n_groups, f'different {noun}')}, case and spaces aside, and none may be in "
@@ -96,7 +97,7 @@ def _groups(rows: Sequence[Row], kind: Kind) -> tuple[list[str], str]:
     first = [row.item.text for row in rows]
     if all(row.item.pair is None for row in rows):
         return first, "text"
-    if len(set(map(ignoring_case_and_spaces, first))) >= FEWEST_FIRST_TEXTS:
+    if len(set(map(alike, first))) >= FEWEST_FIRST_TEXTS:
         return first, "first text"
     return ["\n".join(row.key) for row in rows], "pair"
 
@@ -108,7 +109,7 @@ def most_held_out(named: Iterable[Split | None]) -> Split | None:
 
 def _splits_of_file(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     """The splits of the file, each text in one of them; one that it lacks is taken out of its training split."""
-    keys = [ignoring_case_and_spaces("\n".join(row.key)) for row in rows]
+    keys = [alike("\n".join(row.key)) for row in rows]
     named: dict[str, set[Split]] = {}
     for key, row in zip(keys, rows, strict=True):
         if row.split is not None:

@@ -37,7 +37,7 @@ def test_there_are_200_built_in_sentences() -> None:
     assert len(SENTENCES) == len(set(built_in().corpus.texts)) == 200
     assert not built_in().corpus.notes
     assert all(5 <= len(sentence) <= 22 for sentence in SENTENCES)
-    assert built_in().corpus.has_parts_of_speech
+    assert built_in().corpus.labels("upos")
     assert 85 <= sum(sentence.judged for sentence in SENTENCES) <= 115
     verbs = Counter(row["verb"] for row in TABLE)
     assert len(verbs) >= 150

@@ -30,12 +30,12 @@ def test_what_is_added_comes_out() -> None:
     assert corpus.take([1, 0]) == (parsed, plain)
     assert corpus.where(1) == "a.txt, line 9"
     assert corpus.has_trees
-    assert corpus.has_parts_of_speech
+    assert corpus.labels("upos")
     with pytest.raises(ValueError, match="a sentence of 2 words"):
         Corpus().add("a b", [(0, 1), (2, 3)], heads=[ROOT])
     corpus = corpora.corpus("Dogs bark.")
     assert not corpus.has_trees
-    assert not corpus.has_parts_of_speech
+    assert not corpus.labels("upos")
     assert not Corpus().has_trees
 
 

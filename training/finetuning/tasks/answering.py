@@ -32,9 +32,7 @@ def passage(encoding: Encoding) -> list[int]:
 
 
 def ends(encoding: Encoding, item: PassageQuestion) -> tuple[int, int]:
-    """The places of the first and the last token of an answer; those of [CLS] where there is none, and IGNORED where it
-    was cut off.
-    """
+    """The places of an answer's first and last token; [CLS] where there is none, IGNORED where it was cut off."""
     if not item.answers:
         return 0, 0
     start, text = item.answers[0]

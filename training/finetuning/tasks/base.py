@@ -37,9 +37,7 @@ class Batch:
 
 
 class Task(ABC):
-    """A kind of task; ``network.TUNED`` has the class of its network. ``n_outputs`` None is one for each label of the
-    data.
-    """
+    """A kind of task; its network's class is in ``network.TUNED``. ``n_outputs`` None is one a label."""
 
     kind: ClassVar[Kind]
     n_outputs: ClassVar[int | None] = None
