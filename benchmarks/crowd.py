@@ -191,6 +191,11 @@ class Crowd:
         emit(**fields, **took, worst_over_median=self.worst(), **wrong, **cost, **cores, **more)
 
 
+def cpu(*processes: psutil.Process) -> float:
+    """Seconds of processor that some processes have taken."""
+    return float(sum(times.user + times.system for times in (process.cpu_times() for process in processes)))
+
+
 @asynccontextmanager
 async def measured(side: Side, into: Crowd) -> AsyncIterator[None]:
     """Adds to ``into`` what the block takes in time, processor and memory."""
@@ -200,10 +205,6 @@ async def measured(side: Side, into: Crowd) -> AsyncIterator[None]:
         while True:
             into.peak_mb = max(into.peak_mb, side.memory_mb)
             await asyncio.sleep(0.2)
-
-    def cpu(process: psutil.Process) -> float:
-        times = process.cpu_times()
-        return float(times.user + times.system)
 
     watching = asyncio.create_task(watch())
     begun, ours, theirs = time.perf_counter(), cpu(client), cpu(side.inside)

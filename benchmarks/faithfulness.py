@@ -1,7 +1,6 @@
 """``python -m benchmarks.faithfulness [--only areas|spearman]``: which explanation is faithful.
 
-Both tests take the built-in sentences, whose longest word is masked, are the same on every machine, and print README's
-tables.
+Both tests take the built-in sentences, whose longest word is masked, and print README's tables, the same everywhere.
 
 - "areas": area under the deletion and insertion curves of every method, on the default model: mean and median, the
   share of sentences in which it exceeds 1, how far its mean is from that of words in the order of their nearness to
@@ -22,7 +21,7 @@ import numpy as np
 from analysis import explanations
 from analysis.explanations import Area, mean
 from analysis.probing.structural import ordering
-from benchmarks.measure import arguments
+from benchmarks.measure import arguments, markdown_table
 from jobs.explaining import NEARNESS, Explaining, built_in, explainable
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import NotSupported
@@ -44,20 +43,16 @@ def areas_as_markdown(engine: Engine, n_sentences: int) -> str:
     low, median, high = np.quantile(job.probabilities, (0.25, 0.5, 0.75))
     parts = [f"P of the target in the whole sentence: median {median:.3f}, quartiles {low:.3f} and {high:.3f}."]
     for way, better in (("deletion", "less"), ("insertion", "more")):
-        columns = (
-            f"method | {way}, {better} is better | median | exceeds 1 in | against nearness | better than nearness in"
-        )
-        rows = [_area_row(area) for area in job.table() if area.way == way]
-        parts.append("\n".join([f"| {columns} |", "|---" * 6 + "|", *rows]))
+        measured = f"{way}, {better} is better", "median", "exceeds 1 in", "against nearness", "better than nearness in"
+        parts.append(markdown_table(("method", *measured), (_cells(area) for area in job.table() if area.way == way)))
     return "\n\n".join(parts)
 
 
-def _area_row(area: Area) -> str:
+def _cells(area: Area) -> list[str]:
     against = (
         "–" if mean is None else format(mean, spec) for mean, spec in ((area.above, "+.3f"), (area.better, ".0%"))
     )
-    cells = [area.method, f"{area.mean:.3f}", f"{area.median:.3f}", f"{area.exceeds_one:.0%}", *against]
-    return f"| {' | '.join(cells)} |"
+    return [area.method, f"{area.mean:.3f}", f"{area.median:.3f}", f"{area.exceeds_one:.0%}", *against]
 
 
 def agreements(engine: Engine, model: str, n_sentences: int) -> dict[str, str]:
@@ -115,9 +110,8 @@ def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
 def agreements_as_markdown(engine: Engine, n_sentences: int) -> str:
     """The agreement of every measure in every bundled model, in the order of the first."""
     by_model = [agreements(engine, model, n_sentences) for model in MODELS]
-    rows = [f"| measure | {' | '.join(f'`{model}`' for model in MODELS)} |", f"|---|{'---|' * len(MODELS)}"]
-    rows += [f"| {name} | {' | '.join(rhos.get(name, '–') for rhos in by_model)} |" for name in by_model[0]]
-    return "\n".join(rows)
+    rows = ([name, *(rhos.get(name, "–") for rhos in by_model)] for name in by_model[0])
+    return markdown_table(("measure", *(f"`{model}`" for model in MODELS)), rows)
 
 
 TESTS: Final = {"areas": areas_as_markdown, "spearman": agreements_as_markdown}

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import arguments
+from benchmarks.measure import arguments, markdown_table
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
 from model_zoo.sources import packaged
@@ -134,25 +134,22 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
     def written(value: float) -> str:
         return f"{factor * value:.{digits}f}"
 
-    lines = [
-        f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | weights, MB |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for (model, examples), group in _by_model(runs).items():
         name = f"`{model.removeprefix(UNTRAINED)}`"
         name = f"random weights of {name}" if model.startswith(UNTRAINED) else name
         score = together(data, group)
-        lines.append(
-            f"| {name} | {examples} | {written(score.mean)} ({written(score.low)}–{written(score.high)}) | "
-            f"{len(score.values)}: {written(min(score.values))} to {written(max(score.values))} | "
-            f"{group[0]['weights_mb']:.0f} |"
-        )
+        interval = f"{written(score.mean)} ({written(score.low)}–{written(score.high)})"
+        seeds = f"{len(score.values)}: {written(min(score.values))} to {written(max(score.values))}"
+        rows.append([name, str(examples), interval, seeds, f"{group[0]['weights_mb']:.0f}"])
     full_runs = [run for run in runs if run["examples"] == len(data.train)]
     beside = {"majority baseline": full_runs[0]["always_alike"]} if full_runs[0]["always_alike"] is not None else {}
     for run in full_runs:
         of = f" ({run['model']})" if "model" in run["trivial_is"] else ""
         beside[run["trivial_is"] + of] = run["trivial"]
-    return "\n".join([*lines, *(f"| {name} | | {written(value)} | | |" for name, value in beside.items())])
+    rows += [[name, "", written(value), "", ""] for name, value in beside.items()]
+    measure = f"{MEASURES[data.measure].title} (95%)"
+    return markdown_table((data.title.lower(), "examples", measure, "seeds", "weights, MB"), rows)
 
 
 def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:

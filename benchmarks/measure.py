@@ -57,6 +57,12 @@ def percentile95(values: Iterable[float]) -> float | None:
     return ordered[int(0.95 * len(ordered))] if ordered else None
 
 
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells under the names of their columns, in Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
 def emit(**fields: Any) -> None:
     """One JSON object per line; numbers rounded to what the clock can tell."""
     print(json.dumps({k: round(v, 4) if isinstance(v, float) else v for k, v in fields.items()}), flush=True)

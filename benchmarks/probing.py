@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
-from benchmarks.measure import arguments
+from benchmarks.measure import arguments, markdown_table
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.registry import UNTRAINED
 
@@ -25,26 +25,22 @@ def percent(value: float | None) -> str:
 def table(results: Sequence[TaskResult]) -> str:
     """Layers x tasks in Markdown: percentage correct with the 95 % interval, baselines first."""
     n_layers = max(len(result.layers) for result in results)
-    names = ["embeddings", *(str(layer) for layer in range(1, n_layers))]
-    lines = [
-        "| task | majority | no model | " + " | ".join(names) + " | random weights | expected layer |",
-        "|---" * (n_layers + 5) + "|",
-    ]
+    names = ("embeddings", *(str(layer) for layer in range(1, n_layers)))
+    rows = []
     for result in results:
         cells = [f"{percent(layer.accuracy)} ({percent(layer.low)}–{percent(layer.high)})" for layer in result.layers]
         cells[result.best.layer] = f"**{cells[result.best.layer]}**"
         depth = result.expected_layer
-        title = TASKS[result.task].title
         row = [
-            title,
+            TASKS[result.task].title,
             percent(result.majority),
             percent(result.without_model.accuracy),
             *cells,
             percent(chance.accuracy if (chance := result.random_weights) else None),
             "–" if depth is None else f"{depth.value:.1f} ({depth.low:.1f}–{depth.high:.1f})",
         ]
-        lines.append("| " + " | ".join(row) + " |")
-    return "\n".join(lines)
+        rows.append(row)
+    return markdown_table(("task", "majority", "no model", *names, "random weights", "expected layer"), rows)
 
 
 def main() -> int:

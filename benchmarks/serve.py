@@ -19,9 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import psutil
-
-from benchmarks.crowd import KINDS, Crowd, Side, crowd, owners
+from benchmarks.crowd import KINDS, Crowd, Side, cpu, crowd, owners
 from benchmarks.load import PAUSE, warm_up
 from benchmarks.measure import arguments, at_least, at_most, columns, emit, emit_machine, medians, percentile95
 from benchmarks.server import TOKEN, Cluster, app, cluster
@@ -155,10 +153,6 @@ def killed(of: Cluster, remote: RemoteEngine, local: Engine) -> None:
     at_most("a replica killed, answers wrong", wrong, 0)
 
 
-def _seconds(processes: Sequence[psutil.Process]) -> float:
-    return sum(times.user + times.system for times in (process.cpu_times() for process in processes))
-
-
 async def _visitors(
     own_side: Side, light_ones: Sequence[Side], of: Cluster, n: int, seconds: float
 ) -> tuple[float, float]:
@@ -169,14 +163,14 @@ async def _visitors(
     replicas_s = 0.0
     for _ in range(ROUNDS):
         await crowd(own_side, n, seconds / ROUNDS, alone)
-        before = _seconds(of.replicas())
+        before = cpu(*of.replicas())
         await asyncio.gather(
             *(
                 crowd(side, n // len(light_ones), seconds / ROUNDS, into)
                 for side, into in zip(light_ones, together, strict=True)
             )
         )
-        replicas_s += _seconds(of.replicas()) - before
+        replicas_s += cpu(*of.replicas()) - before
     alone.emit(f"{n} visitors, an engine of its own", own_side)
     for side, into in zip(light_ones, together, strict=True):
         into.emit(f"{n // len(light_ones)} visitors, on a cluster", side)

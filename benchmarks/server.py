@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -16,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 ROOT = Path(__file__).parents[1]
-
 
 TOKEN = "a token for this machine"
 SECONDS_TO_START = 600.0  # nothing is measured by it: what takes longer never starts
@@ -83,7 +82,7 @@ def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path
     raise RuntimeError(f"{process.args!r} does not answer at {address}: {log.read_text('utf-8', 'replace')[-2000:]}")
 
 
-def end(process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+def end(process: subprocess.Popen[Any], seconds: float = 60) -> None:
     """End a server, by force where it is still answering somebody after so long."""
     process.terminate()
     try:
@@ -166,12 +165,7 @@ def cluster(*settings: str) -> Iterator[Cluster]:
         yield Cluster(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{metrics}", process)
     finally:
         children = process.children(recursive=True) if process.is_running() else []
-        started.send_signal(signal.SIGTERM)
-        try:
-            started.wait(60)
-        except subprocess.TimeoutExpired:
-            started.kill()
-            started.wait()
+        end(started)
         for child in psutil.wait_procs(children, timeout=10)[1]:
             child.kill()
         reader.join(10)

@@ -19,7 +19,7 @@ import torch
 
 from analysis import sinks as rule
 from analysis.intervals import interval, mean_spread
-from benchmarks.measure import arguments
+from benchmarks.measure import arguments, markdown_table
 from model_zoo import Engine, running, sinks
 from model_zoo.heldout import spread_pairs
 from model_zoo.loading import LoadedModel
@@ -125,12 +125,10 @@ def as_markdown(rows: Sequence[Row]) -> str:
         share, low, high = (100 * value for value in table_row.shares[word])
         return f"{table_row.counts[word]:,}: {share:.1f} ({low:.1f}–{high:.1f})"
 
-    head = "| networks | heads | cases | " + " | ".join(f"{word}, %" for word in NAMES) + " |"
-    lines = [
-        f"| {line.networks} | {line.heads:,} | {line.cases:,} | {' | '.join(cell(line, word) for word in NAMES)} |"
-        for line in rows
-    ]
-    return "\n".join([head, "|---" * (3 + len(NAMES)) + "|", *lines])
+    return markdown_table(
+        ("networks", "heads", "cases", *(f"{word}, %" for word in NAMES)),
+        [[line.networks, f"{line.heads:,}", f"{line.cases:,}", *(cell(line, word) for word in NAMES)] for line in rows],
+    )
 
 
 def main() -> None:

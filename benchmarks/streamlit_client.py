@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http.cookies import SimpleCookie
 from urllib.parse import urlencode, urlsplit
 
+import requests
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Element_pb2 import Element
@@ -24,7 +23,6 @@ from websockets.typing import Subprotocol
 # The message that ends a run is far shorter; longer ones are not looked into while the clock runs.
 _LONGEST_END = 2048
 _TOKEN = "_streamlit_xsrf"
-_BORDER = "what-no-file-of-ours-holds"
 _ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
@@ -203,31 +201,14 @@ def put(url: str, path: str, name: str, data: bytes) -> None:
     """Upload a file as a browser does, with the token that the app gives every browser against forged requests. Raises
     OSError where the app does not take it.
     """
-    address = urlsplit(url)
-    connection = http.client.HTTPConnection(address.netloc, timeout=600)
-    try:
-        connection.request("GET", "/_stcore/health")
-        answer = connection.getresponse()
-        answer.read()
-        cookie = SimpleCookie(answer.headers.get("Set-Cookie", ""))
-        token = cookie[_TOKEN].value if _TOKEN in cookie else ""
-        begin = f'--{_BORDER}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
-        connection.request(
-            "PUT",
-            path,
-            begin.encode() + data + f"\r\n--{_BORDER}--\r\n".encode(),
-            {
-                "Content-Type": f"multipart/form-data; boundary={_BORDER}",
-                "Cookie": f"{_TOKEN}={token}",
-                "X-Xsrftoken": token,
-            },
-        )
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status >= 300:
-            raise OSError(f"The app did not take {name}: {answer.status} {answer.reason}")
-    finally:
-        connection.close()
+    with requests.Session() as session:
+        session.trust_env = False  # no proxy stands between
+        session.get(f"{url}/_stcore/health", timeout=600)
+        token = session.cookies.get(_TOKEN) or ""
+        address = f"http://{urlsplit(url).netloc}{path}"
+        answer = session.put(address, files={"file": (name, data)}, headers={"X-Xsrftoken": token}, timeout=600)
+        if not answer.ok:
+            raise OSError(f"The app did not take {name}: {answer.status_code} {answer.reason}")
 
 
 @asynccontextmanager

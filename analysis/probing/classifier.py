@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -34,6 +34,7 @@ HIDDEN = 64  # units of the network's hidden layer
 NETWORK_BYTES = 256 * 2**20  # vectors that a network is trained on are held in memory
 EPOCHS = 100
 STRENGTHS = (0.01, 0.1, 1.0)  # values of C to choose from, one for all layers: the smaller, the smaller the weights
+PAIRED_DRAWS = 2000  # of random signs
 
 
 @functools.cache
@@ -245,7 +246,7 @@ def _fit_blocks(
     return _both(parameters[:, :-1], parameters[:, -1])
 
 
-def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, draws: int, seed: int) -> float:
+def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, seed: int, draws: int = PAIRED_DRAWS) -> float:
     """Two-sided p of equal accuracies of two classifiers on the same items: a paired randomization test
     (Fisher, Pitman).
 
@@ -261,3 +262,12 @@ def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, draws: int, seed: i
     signs = np.random.default_rng(seed).integers(0, 2, size=(draws, len(difference)), dtype=np.int8) * 2 - 1
     reached = np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9
     return float((1 + reached.sum()) / (1 + draws))
+
+
+def pairwise_p(correct: Sequence[BoolArray], group: IntArray, *, seed: int) -> tuple[tuple[float, ...], ...]:
+    """``paired_p`` of every two classifiers, and 1 of each with itself."""
+    p = np.ones((len(correct), len(correct)))
+    for i in range(len(correct)):
+        for j in range(i):
+            p[i, j] = p[j, i] = paired_p(correct[i], correct[j], group, seed=seed)
+    return tuple(map(tuple, p.tolist()))

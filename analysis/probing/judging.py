@@ -10,7 +10,7 @@ import numpy as np
 from analysis.intervals import of_right
 from analysis.probing.baselines import Baseline
 from analysis.probing.cka import cka_matrix_of
-from analysis.probing.classifier import STRENGTHS, fit, paired_p
+from analysis.probing.classifier import STRENGTHS, fit, paired_p, pairwise_p
 from analysis.probing.data import DEV, TEST, TRAIN, Dataset, checked
 from analysis.probing.features import Vectors, VectorStore
 from analysis.probing.layers import accuracy_by_text, centre_of_gravity, expected_layer
@@ -21,7 +21,6 @@ from analysis.probing.settings import Settings
 from model_zoo.errors import InvalidInput
 from model_zoo.types import BoolArray, FloatArray, IntArray
 
-PAIRED_DRAWS = 2000
 LEAST_LOG_P = -20.0  # of a development label that training has not shown
 
 
@@ -192,7 +191,7 @@ def task_result(
     group = dataset.text_of[real.test_items]
 
     def p_of(a: BoolArray, b: BoolArray) -> float:
-        return paired_p(a, b, group, draws=PAIRED_DRAWS, seed=settings.seed)
+        return paired_p(a, b, group, seed=settings.seed)
 
     best = fitted[best_of([probe.development for probe in fitted])]
 
@@ -205,11 +204,7 @@ def task_result(
             raise ValueError("random weights were tested on other items than the model")
         best_by_chance = by_chance[best_of([probe.development for probe in by_chance])]
         random_weights = judged("random weights", best_by_chance.correct)
-    n = len(layers)
-    p = np.ones((n, n))
-    for i in range(n):
-        for j in range(i):
-            p[i, j] = p[j, i] = p_of(fitted[i].correct, fitted[j].correct)
+    correct = [probe.correct for probe in fitted]
     result = TaskResult(
         task=dataset.name,
         level=dataset.level,
@@ -223,7 +218,7 @@ def task_result(
         expected_layer=None,
         centre_of_gravity=None,
         layers=tuple(layers),
-        p=tuple(map(tuple, p.tolist())),
+        p=pairwise_p(correct, group, seed=settings.seed),
         accuracies=(tuple(layer.accuracy for layer in layers),),
         skipped=subject.skipped,
         longest=subject.longest,
@@ -233,7 +228,7 @@ def task_result(
     if result.not_beaten:
         return result
     held_out = dataset.text_of[np.flatnonzero(dataset.item_split == DEV)]
-    test = accuracy_by_text([probe.correct for probe in fitted], group)
+    test = accuracy_by_text(correct, group)
     development = accuracy_by_text([probe.development for probe in fitted], held_out)
     majority = accuracy_by_text([next(iter(judges.values()))], group).right[:, 0]
     return replace(

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from analysis.intervals import of_right
-from analysis.probing.classifier import NETWORK_BYTES, paired_p
+from analysis.probing.classifier import NETWORK_BYTES, paired_p, pairwise_p
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Encode, Plan, VectorStore, as_events
-from analysis.probing.judging import PAIRED_DRAWS
 from analysis.probing.results import Failed, Progress
 from analysis.probing.settings import Settings
 from analysis.probing.structural import (
@@ -288,7 +287,7 @@ def _round(
 
 
 def _p(subject: _Subject, a: BoolArray, b: BoolArray) -> float:
-    return paired_p(a, b, subject.edge_of, draws=PAIRED_DRAWS, seed=subject.settings.seed)
+    return paired_p(a, b, subject.edge_of, seed=subject.settings.seed)
 
 
 def _layer_result(subject: _Subject, judged: _Judged, layer: int, by_chance: _Judged | None) -> StructuralLayer:
@@ -312,11 +311,7 @@ def _result(
     uuas: Sequence[Sequence[float]],
     settings: Settings,
 ) -> StructuralResult:
-    n = len(judged)
-    p = np.ones((n, n))
-    for i in range(n):
-        for j in range(i):
-            p[i, j] = p[j, i] = _p(subject, judged[i].right, judged[j].right)
+    right = [layer.right for layer in judged]
     test = subject.of_split[TEST]
     rng = np.random.default_rng(settings.seed)
     places = np.sort(rng.permutation(len(test))[: settings.map_items])
@@ -331,7 +326,7 @@ def _result(
         n_test=len(test),
         chain=subject.chain,
         layers=tuple(layers),
-        p=tuple(map(tuple, p.tolist())),
+        p=pairwise_p(right, subject.edge_of, seed=settings.seed),
         uuas_of_seeds=tuple(map(tuple, uuas)),
         sentences=tuple(_parsed(subject, judged, int(place)) for place in places),
         skipped=subject.skipped,
