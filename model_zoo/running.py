@@ -61,7 +61,8 @@ def attend(
         encoding, source = loaded.encode_decoder(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
     if stack == "encoder":
         refuse_without_attention(loaded)
-    with_states, options = _wanted(states_of)
+    with_states = states_of is not False
+    options = _HIDDEN_STATES if with_states else {}
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
         read = None if source is None else loaded.forward(source).last_hidden_state
@@ -157,7 +158,8 @@ def attend_batches(
 ) -> Iterator[Batch]:
     """Padded passes of the encoder over many texts, shortest first. What a batch holds is gone with it."""
     refuse_without_attention(loaded)
-    with_states, options = _wanted(states_of)
+    with_states = states_of is not False
+    options = _HIDDEN_STATES if with_states else {}
     if loaded.gives_maps:
         options = {**options, "output_attentions": True}
     order_by_layer: Any = loaded.order_by_layer
@@ -334,11 +336,6 @@ def hidden_states(
     for places, of_batch, output, _, normed in _passes(loaded, encodings, _HIDDEN_STATES, recorded=False):
         states = _states(loaded, of_batch, output.hidden_states, normed, True if layers is None else layers)
         yield from zip(places, states, strict=True)
-
-
-def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Mapping[str, bool]]:
-    """Whether hidden states are asked for, and the options of a pass that gives them."""
-    return states_of is not False, {} if states_of is False else _HIDDEN_STATES
 
 
 def _states(

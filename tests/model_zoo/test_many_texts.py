@@ -259,7 +259,7 @@ def test_scores_in_batches(name: str, engine: Engine, checkpoint: Checkpoint, mo
     engine.close()  # or it would remember them
     together = dict(engine.iter_next_sentences(model, PAIRS))
     assert [together[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
-    monkeypatch.setattr("model_zoo.sentence._WINDOW", 2)
+    monkeypatch.setattr("model_zoo.questions.judge_pair._WINDOW", 2)
     monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 1)
     engine.close()
     apart = dict(engine.iter_next_sentences(model, PAIRS))

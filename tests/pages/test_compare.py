@@ -73,7 +73,7 @@ def test_views_run_no_model_again(two: tuple[str, str], open_page: Open, monkeyp
     for room, name in (
         (running, "attend"),
         (running, "hidden_states"),
-        (masked, "fill_mask"),
+        (masked, "mask_and_slots"),
         (masked, "token_scores"),
     ):
         monkeypatch.setattr(room, name, counted(name, getattr(room, name)))
@@ -88,7 +88,7 @@ def test_views_run_no_model_again(two: tuple[str, str], open_page: Open, monkeyp
         clean(app)
         if view == "predictions":
             app.slider(key="compare_guesses").set_value(len(ran)).run()
-    assert sorted(ran) == sorted(["attend", "hidden_states", "fill_mask", "token_scores"] * 2)
+    assert sorted(ran) == sorted(["attend", "hidden_states", "mask_and_slots", "token_scores"] * 2)
 
 
 @pytest.mark.slow
