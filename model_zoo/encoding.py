@@ -176,7 +176,7 @@ def _word_ids(
 
 
 @contextmanager
-def failures_told(model: str) -> Iterator[None]:
+def as_bad_checkpoint(model: str) -> Iterator[None]:
     """Whatever a tokenizer fails with inside the block becomes BadCheckpoint; its library's panics are no Exception."""
     try:
         yield

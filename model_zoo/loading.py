@@ -36,7 +36,7 @@ from model_zoo import (
 )
 from model_zoo.capture import Call
 from model_zoo.eager_attention import Projections
-from model_zoo.encoding import encode, failures_told, is_panic, shifted, token_names
+from model_zoo.encoding import as_bad_checkpoint, encode, is_panic, shifted, token_names
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
@@ -173,7 +173,7 @@ class LoadedModel:
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
         mask_token = self.tokenizer.mask_token or "[MASK]"
         read, read_pair = (part and part.replace("[MASK]", mask_token) for part in (text, text_pair))
-        with self.tokenizer_lock, failures_told(self.info.id):
+        with self.tokenizer_lock, as_bad_checkpoint(self.info.id):
             encoding = encode(self.tokenizer, read or "", read_pair, limit)
         n_known = getattr(self.model.config, "vocab_size", None)
         if n_known is not None and max(encoding.ids, default=0) >= n_known:  # on a GPU this would end every model's run

@@ -48,7 +48,7 @@ def remove(place: Path) -> None:
 
 def made_private(folder: Path) -> None:
     """Make a folder for this user alone in a place where everybody may write, unless it is there. Raises ModelZooError
-    where something else is there: anybody may have foretold its name.
+    where something else is there: anybody may have guessed its name.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

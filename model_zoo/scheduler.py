@@ -89,7 +89,7 @@ class Scheduler:
             except Exception:
                 for place, pending in enumerate(every):
                     if not pending.answer.done():
-                        _alone(pending)
+                        _answer(pending)
                         if place in waiting:
                             waiting.pop(place).dismiss()
         finally:
@@ -113,7 +113,7 @@ class Scheduler:
         self.n_answered += 1
 
 
-def _alone(pending: _Pending) -> None:
+def _answer(pending: _Pending) -> None:
     try:
         pending.answer.set_result(pending.question.answer(pending.loaded))
     except Exception as error:

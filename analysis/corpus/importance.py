@@ -1,4 +1,4 @@
-"""Whether heads matter: what is lost in many sentences when they are off, and how well gradients foretell it.
+"""Whether heads matter: what is lost in many sentences when they are off, and how well gradients predict it.
 
 Items are words of sentences, pairs of sentences or labelled texts; what belongs together (the words of a sentence, the
 pairs of a template) is one cluster, and intervals count clusters, not items.

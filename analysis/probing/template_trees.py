@@ -27,7 +27,7 @@ from analysis.probing.grammar import (
     pick_adjectives,
 )
 
-_SAID = ("said", "thought", "believed", "knew", "claimed", "heard")
+_SPEECH_VERBS = ("said", "thought", "believed", "knew", "claimed", "heard")
 _DETERMINERS = ("the", "the", "the", "this", "every")
 _MARKS = ("because", "while", "when", "before", "after", "although")
 
@@ -87,7 +87,7 @@ def _sentence(rng: np.random.Generator) -> _Node:
     # The place in "said that it fell near the tower" might be where that was said.
     root = _clause(rng, room=2, place=shape != 1)
     if shape == 1:  # The king said that ...
-        verb = _Node(pick(rng, _SAID), "VERB")
+        verb = _Node(pick(rng, _SPEECH_VERBS), "VERB")
         verb.before = [_noun_phrase(rng, pick(rng, PEOPLE), "nsubj", room=1)]
         root.deprel = "ccomp"
         root.before.insert(0, _Node("that", "SCONJ", "mark"))

@@ -31,7 +31,7 @@ _ENVIRONMENT = {
 
 # How libraries say that no memory is left.
 _SHORTAGES = ("memory allocation of", "MemoryError", "can't allocate memory", "Cannot allocate memory", "bad_alloc")
-_MOST_SAID = 4000
+_MOST_OUTPUT = 4000
 
 
 Failure = Literal["error", "time", "memory", "disk", "start"]
@@ -90,7 +90,7 @@ class Process:
             code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
-        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _MOST_SAID))
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _MOST_OUTPUT))
         words = self._output.read().decode("utf-8", "replace").strip()
         return Outcome(_failure(code, words), words)
 

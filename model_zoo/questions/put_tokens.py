@@ -50,10 +50,10 @@ class PutTokens(Question[str]):
 
 def _surface_form(loaded: LoadedModel, token: int) -> str:
     """How a token reads after another word: " cat", or "s" for one that continues a word."""
-    from model_zoo.encoding import failures_told
+    from model_zoo.encoding import as_bad_checkpoint
 
     tokenizer = loaded.tokenizer
-    with failures_told(loaded.info.id):
+    with as_bad_checkpoint(loaded.info.id):
         before = tokenizer.encode("a", add_special_tokens=False)
         written: str = tokenizer.decode([*before, token], clean_up_tokenization_spaces=False)
         return written.removeprefix(tokenizer.decode(before, clean_up_tokenization_spaces=False))

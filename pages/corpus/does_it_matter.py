@@ -1,4 +1,4 @@
-"""View "Does it matter?": heads switched off in many sentences, what gradients foretell, and pruning."""
+"""View "Does it matter?": heads switched off in many sentences, what gradients predict, and pruning."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TRIED_ON: Field[On] = Field(
 _ALL, _OWN = "all kinds", "your own"
 PAIRS: Field[str] = Field("pairs", _ALL, one_of("the pairs", (_ALL, *acceptability.KINDS, _OWN)), of="corpus")
 _BY: Final[Mapping[str, str]] = {"estimate": "Expected change", "importance": "Importance"}
-GRADIENT: Field[str] = Field("gradient", "estimate", one_of("what is foretold", _BY), of="corpus")
+GRADIENT: Field[str] = Field("gradient", "estimate", one_of("what gradients estimate", _BY), of="corpus")
 
 READ = how_read.choices_field("tried_read", "corpus")
 
@@ -251,11 +251,11 @@ def _take_best(scene: Scene) -> None:
 
 
 def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
-    """What gradients foretell of every head beside what happens, and whole layers."""
+    """What gradients predict of every head beside what happens, and whole layers."""
     estimate = job.gradient_estimate
     if estimate is None:
         return
-    st.markdown("**Every head: what its gradient foretells, and what happens**")
+    st.markdown("**Every head: what its gradient predicts, and what happens**")
     with widgets.controls("gradient"):
         by = widgets.choice("GradientEstimate by", GRADIENT, label_visibility="collapsed")
     importance = by == "importance"
@@ -274,7 +274,7 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
             chosen=heads.index((scene.layer, scene.head)),
         ),
         "gradient_estimates",
-        "foretold",
+        "gradient-estimates",
         lambda point: open_head(int(point[0]), int(point[1])),
     )
     caption(_describe_correlation(estimate, source, importance=importance))
@@ -285,7 +285,7 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
             "every = zip(estimates.importance, estimates.estimate, estimates.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
             lambda: np.array([[mean.value for mean in head] for head in every]),
-            part="Every head: the size of its gradient, the change that foretells, and the change that happens",
+            part="Every head: the size of its gradient, the change that it estimates, and the change that happens",
         )
     layers = pd.concat([effect.to_frame() for effect in job.layers], ignore_index=True)
     frame = head_ablation.table(layers)[["layer", "change (nats)", "from", "to", "right"]]
@@ -302,7 +302,7 @@ def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
 
 
 def _describe_correlation(estimate: GradientEstimate, source: ItemSource, *, importance: bool) -> str:
-    """How well gradients foretell what happens."""
+    """How well gradients predict what happens."""
     rho = estimate.by_importance if importance else estimate.by_estimate
     known = format_interval(rho.value, rho.low, rho.high)
     n = f"over {head_ablation.counted_items(rho, source)}"

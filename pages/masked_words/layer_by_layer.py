@@ -189,7 +189,7 @@ def _draw_distances(judged: JudgedLens) -> None:
             f"For each layer an affine map takes the vector to where the last layer's would be, fitted by least "
             f"squares at {judged.lens.n_masks:,} masks (after the tuned lens, Belrose et al. 2023). It repairs what "
             "the logit lens misses only because earlier layers write in another form. It does not prove that "
-            "the model uses what it finds: a map fitted to foretell the answer also finds what no later layer reads."
+            "the model uses what it finds: a map fitted to predict the answer also finds what no later layer reads."
         )
     as_python.put(
         "numbers = judged.to_frame()",

@@ -85,7 +85,7 @@ def test_a_gradient_is_the_slope_of_the_score_by_the_gate(loaded: loading.Loaded
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["embedded/bert", "roberta", "bart", "deberta-v2", "squeezebert", "longformer"])
-def test_a_small_step_of_all_gates_is_foretold(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+def test_a_small_step_of_all_gates_is_estimated(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """The sum over heads is the slope where all gates move together: in families of all kinds, by their editor."""
     model = name if "/" in name else str(checkpoint(name))
     loaded = loading.load(sources.find(model), torch.device("cpu"))

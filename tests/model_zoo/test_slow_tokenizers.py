@@ -16,7 +16,7 @@ from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegac
 from tried_texts import texts
 
 from model_zoo import Engine, alignment, checkpoint, confined, sources, tokenizer_sandbox
-from model_zoo.encoding import encode, failures_told
+from model_zoo.encoding import as_bad_checkpoint, encode
 from model_zoo.errors import BadCheckpoint
 from model_zoo.tokenizer import read_tokenizer
 
@@ -228,9 +228,9 @@ def test_nothing_elsewhere_is_opened(file: str, settings: dict[str, Any], tmp_pa
 def test_time_is_bounded(made: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     ours = made("PhobertTokenizer")
     monkeypatch.setattr(tokenizer_sandbox, "_PYTHON_SECONDS", -1)
-    with failures_told("slow"), pytest.raises(RuntimeError, match="was not done after"):
+    with as_bad_checkpoint("slow"), pytest.raises(RuntimeError, match="was not done after"):
         encode(ours, "The cat sat.", None, 99)
-    with pytest.raises(BadCheckpoint), failures_told("slow"):
+    with pytest.raises(BadCheckpoint), as_bad_checkpoint("slow"):
         encode(ours, "The cat sat.", None, 99)
 
 

@@ -56,7 +56,7 @@ def _alike() -> list[float]:
     return [float(vectors[20 + apart] @ first / (first @ first)) for apart in _APART]
 
 
-class Told(PositionsStep):
+class HowItKnows(PositionsStep):
     def check(self) -> None:
         super().check()
         len(self.tokens)  # which are drawn
@@ -310,4 +310,4 @@ class Blind(PositionsStep):
         return pd.DataFrame(rows, columns=["model", "token", "probability"])
 
 
-LESSON = read_lesson(__file__, Told, Sinusoids, Turned, Shuffled, Blind)
+LESSON = read_lesson(__file__, HowItKnows, Sinusoids, Turned, Shuffled, Blind)
