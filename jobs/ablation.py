@@ -237,8 +237,8 @@ class HeadAblationJob(AblationJob):
 @dataclass(slots=True)
 class Path(Shows):
     """Heads in the order in which they go, and what is known of it: for each of ``counts`` the score with so many of
-    them off. Of many items that is how their score changes (nats), and ``right`` the share that is answered rightly; of
-    one text P of its answer, ``changed`` once that is another one.
+    them off; a job that is stopped may have chosen one more head. Of many items that is how their score changes (nats),
+    and ``right`` the share that is answered rightly; of one text P of its answer, ``changed`` once that is another one.
     """
 
     heads: list[Head]
@@ -484,5 +484,5 @@ class GreedyJob(StagedJob):
         effects = yield from self._ask([Change(heads=tuple(path.heads[:n])) for n in counts if n])
         readings = [effects.untouched] * (0 in counts) + [*effects.readings]
         path.scores += [Mean(measured(reading, "probability"), np.nan, np.nan, 1, 1) for reading in readings]
-        path.changed = not same_answer(effects, readings[-1])
         path.counts += counts
+        path.changed = not same_answer(effects, readings[-1])

@@ -274,8 +274,8 @@ def _draw_search(scene: Scene, job: GreedyJob) -> None:
         )
     elif worst is not None and not job.running:
         st.markdown("Removing heads in this order never changed the top prediction.")
-    if least is not None and (least.changed or not job.running) and least.heads:
-        n = len(least.heads) - least.changed
+    if least is not None and (least.changed or not job.running) and least.counts[1:]:
+        n = least.counts[-1] - least.changed
         st.markdown(
             f"**{n} of {len(job.heads)}** heads can be removed, least important first, before the top prediction "
             "changes."
@@ -311,7 +311,7 @@ def _orders(job: GreedyJob) -> pd.DataFrame:
     rows = [
         {"order": order, "n_off": k, "layer": head[0] + 1, "head": head[1] + 1, "probability": path.scores[k].value}
         for order, path in job.paths.items()
-        for k, head in enumerate(path.heads, start=1)
+        for k, head in zip(path.counts[1:], path.heads, strict=False)
     ]
     random = enumerate(mean.value for curve in job.curves[2:] for mean in curve.scores)
     return pd.DataFrame(rows + [{"order": "random", "n_off": k, "probability": p} for k, p in random])

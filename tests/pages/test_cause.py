@@ -19,6 +19,7 @@ from jobs.ablation import GreedyJob, InterventionJob
 from jobs.explaining import ORDERS, Explaining
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, Edge, TargetAnswer, signed
+from pages.cause import heads_that_matter
 from pages.cause import page as page
 from pages.cause import scene as scenes
 from pages.cause.examples import EXAMPLES
@@ -292,6 +293,24 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, jobs: li
         next(button for button in app.button if button.label == "Switch these off").click().run()
         assert len(app.multiselect(key="cause_off").value) == len(worst.heads)
     assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in prose(app)
+
+
+def test_a_search_that_is_stopped_counts_the_heads_that_it_measured(open_page: Open, jobs: list[Job]) -> None:
+    app = open_page(PAGE, text="The cat sat on the [MASK] because it was tired.", model="embedded/tinybert")
+    next(button for button in app.button if button.label.startswith("Run the search")).click().run()
+    (job,) = jobs
+    assert isinstance(job, GreedyJob)
+    while "least first" not in job.paths or len(job.paths["least first"].heads) < 2:
+        job.advance()
+    job.stop()
+    job.advance()
+    path = job.paths["least first"]
+    assert path.counts == [0, 1]  # the second head was chosen, and its own run was still to come
+    app.run()
+    assert not app.error
+    assert f"1 of {len(job.heads)}" in prose(app)
+    orders = heads_that_matter._orders(job)
+    assert len(orders[orders["order"] == "least first"]) == 1
 
 
 def test_built_in_sentences(open_page: Open, engine: Engine, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
