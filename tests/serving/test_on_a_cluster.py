@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -54,6 +55,11 @@ def asking(engine: RemoteEngine, texts: list[str]) -> Iterator[dict[str, Any]]:
         yield answers
         for thread in waiting:
             thread.result(PATIENCE)
+
+
+def logs_of_replicas() -> str:
+    logs = Path(tempfile.gettempdir(), "ray/session_latest/logs/serve").glob("replica_models_*.log")
+    return "".join(log.read_text(encoding="utf-8") for log in logs)
 
 
 def test_a_question_goes_where_its_model_is(clustered: RemoteEngine) -> None:
@@ -204,9 +210,11 @@ def test_one_id_from_the_web_process_to_the_replicas_log(clustered: RemoteEngine
     tracing.question_id.reset(token)
 
     def logged() -> list[str]:
-        logs = Path("/tmp/ray/session_latest/logs/serve").glob("replica_models_*.log")
-        lines = [line for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
-        return [line for line in lines if "question cafecafecafecafe answered by the model: ProbeHealth" in line]
+        return [
+            line
+            for line in logs_of_replicas().splitlines()
+            if "question cafecafecafecafe answered by the model: ProbeHealth" in line
+        ]
 
     (line,) = until(logged)
     assert HEALTH.text not in line
@@ -219,9 +227,5 @@ def test_without_the_token_a_cluster_answers_nothing(cluster: Cluster) -> None:
         RemoteEngine(cluster.address, f"not {TOKEN}").ask(HEALTH)
     assert urllib3.request("POST", f"{cluster.address}/ask", retries=False, timeout=PATIENCE).status == 401
 
-    def logged() -> str:
-        logs = Path("/tmp/ray/session_latest/logs/serve").glob("replica_models_*.log")
-        return "".join(log.read_text(encoding="utf-8") for log in logs)
-
-    until(lambda: "did not know the token were refused" in logged())
-    assert f"not {TOKEN}" not in logged()
+    until(lambda: "did not know the token were refused" in logs_of_replicas())
+    assert f"not {TOKEN}" not in logs_of_replicas()
