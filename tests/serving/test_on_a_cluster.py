@@ -210,11 +210,8 @@ def test_one_id_from_the_web_process_to_the_replicas_log(clustered: RemoteEngine
     tracing.question_id.reset(token)
 
     def logged() -> list[str]:
-        return [
-            line
-            for line in logs_of_replicas().splitlines()
-            if "question cafecafecafecafe answered by the model: ProbeHealth" in line
-        ]
+        text = "question cafecafecafecafe answered by the model: ProbeHealth"
+        return [line for line in logs_of_replicas().splitlines() if text in line]
 
     (line,) = until(logged)
     assert HEALTH.text not in line
