@@ -43,6 +43,7 @@ def draw(scene: Scene) -> None:
 
 
 def _draw_rollout(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
+    """The rollout of what is shown from a layer up to another, both from 0."""
     with st.spinner("Computing …", show_time=True):
         view = scene.filtered(rollout(scene.maps, first, last))
     if view.reason is not None:

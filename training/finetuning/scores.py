@@ -246,7 +246,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normal(answer: str) -> list[str]:
-    """The words of an answer as SQuAD compares them: small, no punctuation or articles (Rajpurkar et al. 2016)."""
+    """An answer's words as SQuAD compares them: lower case, no punctuation or articles (Rajpurkar et al. 2016)."""
     return _ARTICLE.sub(" ", answer.lower().translate(_PUNCTUATION)).split()
 
 
