@@ -286,5 +286,9 @@ def test_lines_read_what_was_given(
 
 @pytest.mark.usefixtures("quick_timing")
 def test_times_are_measured_again(open_cost: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is counted is compared."""
-    compute_what_is_shown(cost_view.measured(open_cost("bert", "roberta")), engine, monkeypatch)
+    """What is counted is compared. A comment names how quality is measured: that can be asked as it stands there."""
+    app = cost_view.measured(open_cost("bert", "roberta"))
+    compute_what_is_shown(app, engine, monkeypatch)
+    lines = as_python.script(app.session_state[as_python.PARTS])
+    assert "engine.ask(MeasureQuality(model))" in lines
+    assert "from training.measure_quality import MeasureQuality" in lines
