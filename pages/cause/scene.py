@@ -133,7 +133,7 @@ class Scene(MaskedText):
         return Lines(f"text = {text}\naim = TargetAnswer({aim}){comment}\n", (TargetAnswer,))
 
     def call(self, method: str, *expressions: str, **named: object) -> str:
-        """Asks a question of this name about the text, as an expression, as those given before its settings are."""
+        """An expression that asks a question of this name about the text; ``expressions`` stand before its settings."""
         known = as_python.literal(self.model), *expressions
         more = as_python.arguments(text_pair=self.encoding.text_pair, **named)
         return f"engine.{method}({', '.join(filter(None, (*known, more)))})"

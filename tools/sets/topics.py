@@ -68,7 +68,9 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact with its slots filled; of ``kind`` and ``way`` it tells its own, a time instead, or None and ""."""
+    """A fact with its slots filled. ``kind`` and ``way`` are what is told of it: its own, a time in place of it, or
+    nothing (None and "").
+    """
 
     fact: Fact
     who: str
