@@ -257,7 +257,7 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
         return
     st.markdown("**Every head: what its gradient predicts, and what happens**")
     with widgets.controls("gradient"):
-        by = widgets.choice("GradientEstimate by", GRADIENT, label_visibility="collapsed")
+        by = widgets.choice("Estimated by", GRADIENT, label_visibility="collapsed")
     importance = by == "importance"
     size, expected = (
         _measure("importance by gradient", estimate.importance),

@@ -74,7 +74,7 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
         expect(page.get_by_role("button", name=f"Switch {layer}.{head} off", exact=True)).to_be_visible()
     with step(here):
         page.get_by_role("button", name=f"Switch {layer}.{head} off", exact=True).click()
-        expect(page.get_by_text("Every head: what its gradient foretells")).to_be_visible()
+        expect(page.get_by_text("Every head: what its gradient predicts")).to_be_visible()
         off = page.get_by_text(f"With layer {layer}, head {head} off, ").first
         expect(off).to_contain_text(f"over {n_verbs} words in ")
 

@@ -105,7 +105,7 @@ def test_spearman_is_scipys() -> None:
     assert 0.8 < share.low < 0.9
 
 
-def test_gradients_that_foretell_what_happens() -> None:
+def test_gradients_that_predict_what_happens() -> None:
     """To first order the estimate is the change; importance counts the size alone."""
     rng = np.random.default_rng(5)
     strength = rng.normal(size=24)
