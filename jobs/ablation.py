@@ -39,7 +39,7 @@ from jobs.job import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Change, DoubleArray, Effects, FloatArray, duration
+from model_zoo.types import Change, DoubleArray, Effects, FloatArray, Reading, duration
 from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 
 Order = Literal["greedy", "by importance", "at random"]
@@ -433,6 +433,8 @@ class GreedyJob(StagedJob):
         self.heads = tuple(heads)
         self.paths: dict[TextOrder, Path] = {}
         self.random: list[Path] = []
+        self._effects: Effects
+        self._readings: dict[tuple[Head, ...], Reading] = {}
 
     @property
     def share(self) -> float:
@@ -469,20 +471,26 @@ class GreedyJob(StagedJob):
             curves.append(together(name, [path.curve(name) for path in self.random]))
         return curves
 
-    def _ask(self, changes: Sequence[Change]) -> Generator[None, None, Effects]:
+    def _run(self, sets: Sequence[tuple[Head, ...]]) -> Generator[None, None, Effects]:
+        """Changed runs, with each set off; the readings of the last ones are kept, so that none is run twice."""
+        question = replace(self.question, changes=tuple(Change(heads=heads) for heads in sets))
         pieces: list[Effects] = []
-        yield from self._read(self._engine.stream(replace(self.question, changes=tuple(changes))), pieces.append)
-        return self.question.combine(pieces)
+        yield from self._read(self._engine.stream(question), pieces.append)
+        self._effects = self.question.combine(pieces)
+        self._readings = {(): self._effects.untouched} | dict(zip(sets, self._effects.readings, strict=True))
+        return self._effects
 
     def _score(self, sign: int, sets: Sequence[tuple[Head, ...]]) -> Generator[None, None, DoubleArray]:
         """ln P of the answer with each set off, or minus that."""
-        effects = yield from self._ask([Change(heads=heads) for heads in sets])
+        effects = yield from self._run(sets)
         return sign * np.array([reading.log_probability for reading in effects.readings])
 
     def _measure(self, path: Path, counts: Sequence[int]) -> Generator[None, None, None]:
         """P of the answer with so many heads of a path off; 0 counts as nothing off."""
-        effects = yield from self._ask([Change(heads=tuple(path.heads[:n])) for n in counts if n])
-        readings = [effects.untouched] * (0 in counts) + [*effects.readings]
+        sets = [tuple(path.heads[:n]) for n in counts]
+        if not all(heads in self._readings for heads in sets):
+            yield from self._run([heads for heads in sets if heads])
+        readings = [self._readings[heads] for heads in sets]
         path.scores += [Mean(measured(reading, "probability"), np.nan, np.nan, 1, 1) for reading in readings]
         path.counts += counts
-        path.changed = not same_answer(effects, readings[-1])
+        path.changed = not same_answer(self._effects, readings[-1])

@@ -63,8 +63,8 @@ class _File:
 
 @dataclass(slots=True)
 class _Shelf:
-    """What can be saved of a view, or a page, with this ``title`` and these ``fields``, in the order in which it was
-    shown: ``pictures`` by their names, with None for the figure of one that a component has, and files.
+    """What can be saved of a view, or a page, with this ``title`` and these ``fields``, in the order on the page:
+    ``pictures`` by their names (None where a component makes the picture itself), and files.
     """
 
     title: str = ""

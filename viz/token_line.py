@@ -19,7 +19,7 @@ from viz.palette import Colorscale, rgb
 
 SOURCE = component.source("token_line")
 
-_WIDEST: Final = 1100  # px of a line, so that a wide screen has room for it and names stand beside all of it
+_WIDEST: Final = 1100  # px; a longer line would not fit a wide screen
 _LETTER: Final = 8  # px, about
 _AROUND: Final = 16  # px around a word
 
@@ -90,6 +90,9 @@ def payload(
     theme than they are of, ``dark`` or not, the ``others``.
     """
     drawn, other = ([asdict(line) | {"dir": line.direction} for line in line_group] for line_group in (lines, others))
+    for line in (*drawn, *other):
+        for item in line["items"]:
+            del item["space"]  # the browser parts all items alike
     return {"lines": drawn, "others": other, "file": file, "dark": dark}
 
 

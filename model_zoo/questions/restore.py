@@ -34,7 +34,9 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
         encoding, ids = loaded.encode(self.text), tuple(self.ids)
         refuse_unmaskable(encoding, self.positions)
         if len(ids) != len(encoding):
-            raise InvalidInput(f"The text has {len(encoding)} tokens, and {len(ids)} ids were given. Give one a token.")
+            raise InvalidInput(
+                f"The text has {len(encoding)} tokens, but there are {len(ids)} ids. Give one id per token."
+            )
         if not self.positions:
             return ()
         slots = [Slot(position, position, encoding.ids[position]) for position in self.positions]

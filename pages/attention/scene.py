@@ -103,9 +103,9 @@ class Scene:
         before: str = "",
         after: str = "",
     ) -> None:
-        """Put lines of Python that compute ``numbers``, an expression of the ``run``, if every head has a map of its
-        own, and of the ``maps``: a table, or maps (..., n, m), of which the filter makes a ``view``. Lines ``before``
-        it may bind names that it uses; those ``after`` it can use ``numbers``.
+        """Put lines of Python that compute ``numbers``, an expression of the ``maps`` and, if every head has a map of
+        its own, of the ``run``. The maps are a table, or (..., n, m) to be filtered into a ``view``. Lines ``before``
+        the expression may bind names that it uses; those ``after`` it can use ``numbers``.
         """
         kind = {"weights": Weights, "value-weighted": Norms}.get(self.measure, ContributionView)
         lines = Lines("")

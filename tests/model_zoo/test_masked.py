@@ -153,7 +153,7 @@ def test_restoring_reads_other_ids(engine: Engine, checkpoint: Checkpoint) -> No
     answer = engine.restore(model, TEXT, ids, [3])[0]
     assert answer.log_probability == pytest.approx(slow_log_probabilities(folder, ids)[3, original], abs=1e-5)
     assert engine.restore(model, TEXT, ids, []) == ()
-    with pytest.raises(InvalidInput, match="Give one a token"):
+    with pytest.raises(InvalidInput, match="Give one id per token"):
         engine.restore(model, TEXT, ids[1:], [3])
 
 

@@ -37,7 +37,7 @@ class Batch:
 
 
 class Task(ABC):
-    """A kind of task; its network's class is in ``network.TUNED``. ``n_outputs`` None is one a label."""
+    """A kind of task; its network's class is in ``network.TUNED``. A task without ``n_outputs`` has one per label."""
 
     kind: ClassVar[Kind]
     n_outputs: ClassVar[int | None] = None
