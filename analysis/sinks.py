@@ -23,7 +23,7 @@ half of the attention goes there, however few tokens the text has.
 """
 NOTHING: Final = 0.03
 """What comes from the token is at most so long, as a share of the vectors that it is added to: it turns them by less
-than two degrees, and is about what a whole head of the same network with random weights adds (2 to 4% in the bundled
+than two degrees, and is about what a whole head of the same shape with random weights adds (2 to 4% in the bundled
 BERT). The heads of the trained one add 9% in the median.
 """
 SHORT: Final = 0.5

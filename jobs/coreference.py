@@ -1,5 +1,5 @@
-"""Pronouns compared with the nouns that they may mean, in every head of a model, and of the same network with random
-weights: a job.
+"""Pronouns compared with the nouns that they may mean, in every head of a model, and of random weights of the same
+shape: a job.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class CoreferenceJob(StagedJob):
 
     @property
     def random(self) -> PronounAttention | None:
-        """What was found of the network with random weights, once that is all; None where it is not asked for or cannot
-        be had.
+        """What was found of random weights of the same shape, once that is all; None where that is not asked for or
+        cannot be had.
         """
         random, trained = self._joined(1), self.trained
         return None if random is None or trained is None or len(random.numbers) < len(trained.numbers) else random
@@ -77,4 +77,4 @@ class CoreferenceJob(StagedJob):
                 if model == self.model:
                     raise
                 self.random_failure = str(error)
-            self.stage = "The same with random weights"
+            self.stage = "The same shape, random weights"

@@ -1,4 +1,4 @@
-"""A model's heads measured on a corpus, beside the same network with random weights: a job."""
+"""A model's heads measured on a corpus, beside random weights of the same shape: a job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from model_zoo.registry import UNTRAINED
 
 
 class MeasureHeadsJob(StagedJob):
-    """Heads first; where there are trees, then the same network with random weights, and sets of heads that look
+    """Heads first; where there are trees, then random weights of the same shape, and sets of heads that look
     together. What is done stays when stopped; the ``corpus`` may have been read in part then (``statistics.n_texts``).
     """
 
@@ -58,7 +58,7 @@ class MeasureHeadsJob(StagedJob):
         yield from self._read(measure_heads(self._engine, model, self.corpus), note)
 
     def _measure_random_weights(self, results: Results) -> Generator[None, None, None]:
-        self.stage, self._statistics = "The same network with random weights", None
+        self.stage, self._statistics = "The same shape, random weights", None
         try:
             yield from self._measure(f"{UNTRAINED}{self.model}")
         except ModelZooError as error:

@@ -7,7 +7,6 @@ special tokens left out, is such a partner (Clark et al. 2019, whose heads are c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -20,6 +19,7 @@ import pandas as pd
 from analysis.corpus.moments import Moments
 from analysis.corpus.sentences import Sentence
 from analysis.intervals import wilson
+from analysis.paired import paired_p
 from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
 
 Direction = Literal["up", "down"]
@@ -37,8 +37,6 @@ MOST_IN_ENSEMBLE: Final = 4
 _AMONG: Final = 6  # the best heads of the half that chooses, of which ensembles are made
 _DRAWS: Final = 2000
 _BLOCK: Final = 200  # draws at a time: 10,000 sentences take 16 MB
-_SIGNS: Final = 9999
-_MANY: Final = 50
 _SEED: Final = 35
 _LEFT_OUT = frozenset({"_", "punct", "root"})
 
@@ -245,7 +243,7 @@ class RelationResult(Shows):
     of one half, and judged on the ``n_judged`` cases of ``n_sentences`` sentences of the other. ``choosing`` and
     ``judged`` (heads,) are how often each head is right on each half. ``chance`` is how often a word drawn at random is
     right. ``p`` is how likely the head would do better than the offset by so much if both were as good as each other
-    (one-sided, sentences or frames as the units), corrected for the number of relations (Holm 1979).
+    (``paired_p``, one-sided, sentences or frames as the units), corrected for the number of relations (Holm 1979).
     """
 
     relation: Relation
@@ -321,7 +319,7 @@ def findings(cases: Cases) -> Findings:
         head, offset = int(choosing.argmax()), int(choosers.offsets_right().mean(axis=0).argmax())
         of_head, of_offset, unit = right[:, head], judges.offsets_right()[:, offset], judges.unit
         hits += [(of_head, unit), (of_offset, unit)]
-        p_values.append(p_better(of_head, of_offset, unit))
+        p_values.append(paired_p(of_head, of_offset, unit, one_sided=True))
         unknown = Share(0, 0, 0)
         rows.append(
             RelationResult(
@@ -382,22 +380,6 @@ def bootstrap(samples: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS
             low, high = np.quantile(hits[size > 0] / size[size > 0], [0.025, 0.975])
             shares.append(Share(share, float(low), float(high)))
     return shares
-
-
-def p_better(a: BoolArray, b: BoolArray, unit: IntArray) -> float:
-    """How likely ``a`` would be right so much more often than ``b`` if each unit's difference were as likely of
-    either sign (Fisher 1935): by drawn signs, of many sentences by the normal distribution. One-sided.
-    """
-    _, place = np.unique(unit, return_inverse=True)
-    difference = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
-    difference = difference[difference != 0]
-    if not len(difference):
-        return 1.0
-    total = difference.sum()
-    if len(difference) > _MANY:
-        return 0.5 * math.erfc(total / math.sqrt(2 * (difference**2).sum()))
-    signs = np.random.default_rng(_SEED).integers(0, 2, size=(_SIGNS, len(difference)), dtype=np.int8) * 2 - 1
-    return float((1 + (signs @ difference >= total - 1e-9).sum()) / (1 + _SIGNS))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -13,8 +13,9 @@ from model_zoo.types import Shows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results(Shows):
-    """``findings`` are of the relations in ``statistics``; ``at_random`` of the same network with random weights, None
-    if it was not run, ``missing`` saying why it could not be; ``ensembles`` are sets of heads that look together.
+    """``findings`` are of the relations in ``statistics``; ``at_random`` of random weights of the same shape, None if
+    they were not measured, ``missing`` saying why they could not be; ``ensembles`` are sets of heads that look
+    together.
     """
 
     statistics: HeadStatistics

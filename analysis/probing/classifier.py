@@ -1,5 +1,4 @@
-"""The probe itself: multinomial logistic regression on standardized vectors, or a network with one hidden layer; and
-a test between two of them.
+"""The probe itself: multinomial logistic regression on standardized vectors, or a network with one hidden layer.
 
 scikit-learn fits whatever fits into ``FIT_BYTES``; more examples are fitted by the same objective summed block by
 block, so that memory does not grow with them. It is imported where something is fitted: that takes a second, and a page
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -19,7 +18,7 @@ import numpy as np
 
 from analysis.probing.features import Vectors
 from model_zoo.errors import InvalidInput
-from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
+from model_zoo.types import DoubleArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
@@ -34,7 +33,6 @@ HIDDEN = 64  # units of the network's hidden layer
 NETWORK_BYTES = 256 * 2**20  # vectors that a network is trained on are held in memory
 EPOCHS = 100
 STRENGTHS = (0.01, 0.1, 1.0)  # values of C to choose from, one for all layers: the smaller, the smaller the weights
-PAIRED_DRAWS = 2000  # of random signs
 
 
 @functools.cache
@@ -244,30 +242,3 @@ def _fit_blocks(
     )
     parameters = optimum.x.reshape(n_vectors, width + 1)
     return _both(parameters[:, :-1], parameters[:, -1])
-
-
-def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, seed: int, draws: int = PAIRED_DRAWS) -> float:
-    """Two-sided p of equal accuracies of two classifiers on the same items: a paired randomization test
-    (Fisher, Pitman).
-
-    Under equality the difference of each text (``group``: its number, one per item) is as likely of either sign. The
-    words of a text change sign together. With the share of ``draws`` of random signs whose sum is as far from 0 as the
-    sum found, that sum itself included, p is never 0.
-    """
-    _, place = np.unique(group, return_inverse=True)
-    difference = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
-    difference = difference[difference != 0]
-    if not len(difference):
-        return 1.0
-    signs = np.random.default_rng(seed).integers(0, 2, size=(draws, len(difference)), dtype=np.int8) * 2 - 1
-    reached = np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9
-    return float((1 + reached.sum()) / (1 + draws))
-
-
-def pairwise_p(correct: Sequence[BoolArray], group: IntArray, *, seed: int) -> tuple[tuple[float, ...], ...]:
-    """``paired_p`` of every two classifiers, and 1 of each with itself."""
-    p = np.ones((len(correct), len(correct)))
-    for i in range(len(correct)):
-        for j in range(i):
-            p[i, j] = p[j, i] = paired_p(correct[i], correct[j], group, seed=seed)
-    return tuple(map(tuple, p.tolist()))

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from analysis.intervals import of_right
+from analysis.paired import paired_p, pairwise_p
 from analysis.probing.baselines import Baseline
 from analysis.probing.cka import cka_matrix_of
-from analysis.probing.classifier import STRENGTHS, fit, paired_p, pairwise_p
+from analysis.probing.classifier import STRENGTHS, fit
 from analysis.probing.data import DEV, TEST, TRAIN, Dataset, checked
 from analysis.probing.features import Vectors, VectorStore
 from analysis.probing.layers import accuracy_by_text, centre_of_gravity, expected_layer
@@ -190,13 +191,10 @@ def task_result(
     dataset, real = subject.dataset, subject.real
     group = dataset.text_of[real.test_items]
 
-    def p_of(a: BoolArray, b: BoolArray) -> float:
-        return paired_p(a, b, group, seed=settings.seed)
-
     best = fitted[best_of([probe.development for probe in fitted])]
 
     def judged(name: str, correct: BoolArray) -> Baseline:
-        return Baseline(name, float(correct.mean()), *of_right(correct, group), p_of(best.correct, correct))
+        return Baseline(name, float(correct.mean()), *of_right(correct, group), paired_p(best.correct, correct, group))
 
     random_weights = None
     if by_chance is not None:
@@ -218,7 +216,7 @@ def task_result(
         expected_layer=None,
         centre_of_gravity=None,
         layers=tuple(layers),
-        p=pairwise_p(correct, group, seed=settings.seed),
+        p=pairwise_p(correct, group),
         accuracies=(tuple(layer.accuracy for layer in layers),),
         skipped=subject.skipped,
         longest=subject.longest,

@@ -60,7 +60,7 @@ class TaskResult(Shows):
 
     All probes have the same ``c``, the best on the development items of all layers together. ``baselines`` are
     classifiers without vectors, the majority first; ``random_weights`` is the best layer, chosen as the model's is, of
-    a model that was never trained, None where not asked. ``expected_layer`` and ``centre_of_gravity`` are None where
+    random weights of the same shape, None where not asked. ``expected_layer`` and ``centre_of_gravity`` are None where
     something is ``not_beaten``. ``p`` holds, layer by layer, the p of equal accuracy with every layer. ``accuracies``
     are those of all seeds (seeds, layers + 1), the first row being that of ``layers``. ``skipped`` items had no vector
     (beyond the model's limit). The longest text was read as ``longest`` tokens.

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from analysis.intervals import of_right
-from analysis.probing.classifier import NETWORK_BYTES, paired_p, pairwise_p
+from analysis.paired import paired_p, pairwise_p
+from analysis.probing.classifier import NETWORK_BYTES
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Encode, Plan, VectorStore, as_events
 from analysis.probing.results import Failed, Progress
@@ -286,10 +287,6 @@ def _round(
     return subject, judged_layers
 
 
-def _p(subject: _Subject, a: BoolArray, b: BoolArray) -> float:
-    return paired_p(a, b, subject.edge_of, seed=subject.settings.seed)
-
-
 def _layer_result(subject: _Subject, judged: _Judged, layer: int, by_chance: _Judged | None) -> StructuralLayer:
     return StructuralLayer(
         task=subject.words.name,
@@ -298,8 +295,8 @@ def _layer_result(subject: _Subject, judged: _Judged, layer: int, by_chance: _Ju
         development_uuas=judged.development_uuas,
         epochs=judged.epochs,
         untrained=by_chance.scores if by_chance else None,
-        p_chain=_p(subject, judged.right, subject.chain_right),
-        p_untrained=_p(subject, judged.right, by_chance.right) if by_chance else None,
+        p_chain=paired_p(judged.right, subject.chain_right, subject.edge_of),
+        p_untrained=paired_p(judged.right, by_chance.right, subject.edge_of) if by_chance else None,
     )
 
 
@@ -326,7 +323,7 @@ def _result(
         n_test=len(test),
         chain=subject.chain,
         layers=tuple(layers),
-        p=pairwise_p(right, subject.edge_of, seed=settings.seed),
+        p=pairwise_p(right, subject.edge_of),
         uuas_of_seeds=tuple(map(tuple, uuas)),
         sentences=tuple(_parsed(subject, judged, int(place)) for place in places),
         skipped=subject.skipped,

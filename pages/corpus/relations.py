@@ -373,7 +373,7 @@ VIEW = View(
     "Which head looks from a word at its partner: from a verb at its object, from a noun at its determiner?",
     "A head is right where the word it looks at most, itself and special tokens left out, is the partner. It is chosen "
     "on one half of the sentences and judged on the other. The fixed offset is the best of −10 to 10 words, chosen on "
-    "the same half; random weights are the same network before training, its best head chosen in the same way.",
+    "the same half; random weights are those of a network of the same shape, its best head chosen in the same way.",
     caution=notes.CAUTION,
     fields=(SHOW, RESULT),
     needs=("attention", "results"),

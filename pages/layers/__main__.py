@@ -125,7 +125,7 @@ def differences(stored: Any, fresh: Any, where: str = "") -> Iterator[str]:
             stored, fresh = abs(stored), abs(fresh)
         a, b = (_DEVIATE(p / 2) if name in ("p_chain", "p_untrained") else p for p in (stored, fresh))
         if abs(a - b) > max(TOLERANCES.get(part, TOLERANCE) for part in re.split(r"[.\[]", where)):
-            yield f"{where} was {stored:.4f} and is {fresh:.4f}"
+            yield f"{where} was {stored:.4g} and is {fresh:.4g}"
     elif stored != fresh:
         yield f"{where} was {stored!r:.80} and is {fresh!r:.80}"
 

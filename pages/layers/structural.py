@@ -18,7 +18,7 @@ from model_zoo import DEFAULT_MODEL
 from pages.layers import python_lines
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
-from pages.layers.tables import best_layer_text
+from pages.layers.tables import SHARE, P, best_layer_text
 from ui import View, as_python, as_text, ask_for, caption, figures, notes, precomputed, save, tables, widgets
 from ui.tuned import short_name
 from viz import structural
@@ -120,9 +120,9 @@ def _table(result: StructuralResult) -> None:
             "Spearman of distances, random weights": of("distance_spearman", untrained=True),
         }
     ).dropna(axis="columns", how="all")
-    share, plain = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.3f")
+    plain = st.column_config.NumberColumn(format="%.3f")
     columns = {
-        name: share if "UUAS" in name or name == "root found" else plain
+        name: P if name.startswith("p ") else SHARE if "UUAS" in name or name == "root found" else plain
         for name in table.columns
         if name not in ("layer", "95% interval")
     }

@@ -12,6 +12,7 @@ from ui import join_names
 from viz.layout import layer_names
 
 SHARE: Final = st.column_config.NumberColumn(format="%.1f%%")
+P: Final = st.column_config.NumberColumn(format="%.2g")
 COLUMNS: Final = {
     **dict.fromkeys(
         (
@@ -28,7 +29,7 @@ COLUMNS: Final = {
         ),
         SHARE,
     ),
-    "p against the best": st.column_config.NumberColumn(format="%.4f"),
+    "p against the best": P,
     "selectivity": st.column_config.NumberColumn("selectivity, points", format="%+.1f"),
     "bits": st.column_config.NumberColumn("description length, bits", format="%.0f"),
     "times shorter": st.column_config.NumberColumn("times shorter than uniform", format="%.2f"),

@@ -53,7 +53,7 @@ class Race(Tuning):
 
 
 class FromScratch(Tuning):
-    """A model and the same network with random weights."""
+    """A model and random weights of the same shape."""
 
 
 class Distillation(Tuning):
@@ -180,7 +180,7 @@ def timed(tuned: Tuned) -> bool:
     return tuned.seconds == tuned.seconds
 
 
-# The same network pretrained and from random weights, on few and on more examples.
+# One shape of network pretrained and from random weights, on few and on more examples.
 
 
 def _ask_scratch(scene: Scene) -> tuple[list[Candidate], str]:
@@ -296,7 +296,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "scratch": Preset(
         "What pretraining buys",
-        "The same network, once pretrained and once randomly initialized, on few and on more examples.",
+        "One shape of network, once pretrained and once with random weights, on few and on more examples.",
         FromScratch,
         _ask_scratch,
         "This model has been fine-tuned here. Choose the pretrained model it was made from.",

@@ -42,7 +42,7 @@ def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
     assert shares == sorted(shares)
     assert (job.complete, job.share, job.n_ended) == (True, 1.0, 3)
     assert set(ended) >= {0, 1, 2}
-    for stage in ("Measuring every head", "The same network with random weights", "Heads that look together"):
+    for stage in ("Measuring every head", "The same shape, random weights", "Heads that look together"):
         assert any(message.startswith(stage) for message in messages)
     results = job.results
     assert results is not None

@@ -38,7 +38,7 @@ PARTS: Final = {
 }
 """What a file is made of. Results made of other parts are those of another version of the app."""
 _MODEL, _TASK, _TREES = TypeAdapter(ModelInfo), TypeAdapter(TaskResult), TypeAdapter(StructuralResult)
-DIGITS: Final = 4  # of what is drawn only: points, similarities, probabilities
+DIGITS: Final = 4  # of what is drawn or listed only: points, similarities, probabilities
 TREES_KEPT: Final = 6  # sentences whose trees are drawn
 
 
@@ -114,7 +114,7 @@ def trees_fingerprint() -> str:
 def pack_trees(result: StructuralResult) -> dict[str, Any]:
     """A structural probe as plain data, with the trees of the first few test sentences."""
     stored: dict[str, Any] = json.loads(
-        json.dumps(asdict(result)), parse_float=lambda number: round(float(number), DIGITS)
+        json.dumps(asdict(result)), parse_float=lambda number: float(f"{float(number):.{DIGITS}g}")
     )
     return {"data": trees_fingerprint(), "result": stored | {"sentences": stored["sentences"][:TREES_KEPT]}}
 

@@ -173,24 +173,6 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
     assert relations.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert relations.holm([0.5, 0.6]) == [1.0, 1.0]
     assert relations.holm([]) == []
-    # P is that of drawn signs and of the normal distribution for many.
-    rng = np.random.default_rng(5)
-    a, b = rng.random(40) < 0.8, rng.random(40) < 0.5
-    sentence_ = np.arange(40)
-    difference = a.astype(float) - b
-    expected = stats.permutation_test(
-        (difference,),
-        np.sum,
-        permutation_type="samples",
-        alternative="greater",
-        n_resamples=9999,
-        random_state=np.random.default_rng(6),
-    ).pvalue
-    assert relations.p_better(a, b, sentence_) == pytest.approx(expected, abs=0.01)
-    assert relations.p_better(a, a, sentence_) == 1.0
-    many = rng.random(4000) < 0.52, rng.random(4000) < 0.5
-    expected = stats.norm.sf((many[0].astype(float) - many[1]).sum() / np.sqrt((many[0] != many[1]).sum()))
-    assert relations.p_better(*many, np.arange(4000)) == pytest.approx(expected)
 
 
 def test_ensembles_are_all_small_sets_of_the_best_heads() -> None:

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from analysis.probing import Dataset
 from analysis.probing.baselines import bag_of_words, baseline_answers, position, word_bigrams
 from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
-from analysis.probing.classifier import fit, paired_p
+from analysis.probing.classifier import fit
 from analysis.probing.control import control_task, control_word
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import ArrayVectors, VectorStore
@@ -129,19 +129,6 @@ def test_a_network_finds_what_no_line_parts() -> None:
     assert (probe.log_probabilities(ArrayVectors(x), np.arange(20, 30)).argmax(axis=1) == x[20:, 0]).all()
     single = fit(ArrayVectors(x), np.arange(20), np.full(20, 2), 4).log_probabilities(ArrayVectors(x), np.arange(2))
     np.testing.assert_array_equal(np.exp(single), [[0, 0, 1, 0]] * 2)
-
-
-def test_paired_p_by_hand_and_at_its_rate() -> None:
-    a, b = np.array([True] * 5 + [False] * 5), np.array([False] * 5 + [False] * 5)
-    # Five differences of one sign: as extreme are 2 of 32 ways to sign them.
-    assert paired_p(a, b, np.arange(10), draws=20000, seed=0) == pytest.approx(2 / 32, abs=0.006)
-    assert paired_p(a, b, np.zeros(10, dtype=np.int64), draws=100, seed=0) == 1  # one text with ten words
-    assert paired_p(a, a, np.arange(10), draws=100, seed=0) == 1
-    rng = np.random.default_rng(0)
-    actual = [
-        paired_p(rng.random(200) < 0.6, rng.random(200) < 0.6, np.arange(200), draws=400, seed=i) for i in range(400)
-    ]
-    assert 0.02 < np.mean(np.array(actual) < 0.05) < 0.08
 
 
 def test_control_task_is_a_random_function_of_the_word() -> None:
