@@ -260,8 +260,10 @@ def overlap(answer: str, gold: str) -> float:
 
 
 def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, prediction: Answered) -> float:
-    """The best score over the accepted answers; where there is none, that of an empty answer."""
-    return max(score(prediction.text, gold) for gold in ([text for _, text in item.answers] or [""]))
+    """The best score over the accepted answers, by the rules of SQuAD 2.0's program: an answer of articles and
+    punctuation alone is none, and where there is none, the empty answer is right (Rajpurkar et al. 2018).
+    """
+    return max(score(prediction.text, gold) for gold in ([text for _, text in item.answers if normal(text)] or [""]))
 
 
 def _answer_score(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
