@@ -185,7 +185,7 @@ class EngineInterface(ABC):
 
     # Each of these methods asks the question in brackets and takes its fields; its body is that question's ``answer``.
     attend = asks_texts_and_pairs(Attend)
-    encoded_states = asks_texts_and_pairs(EncodeStates, called="texts")
+    encoded_states = asks_texts_and_pairs(EncodeStates, called="texts", warn=EncodeStates.warn_of_longer)
     fill_mask = asks_texts(FillMask)
     next_tokens = asks_texts(PredictNext)
     token_scores = asks_texts(ScoreTokens)
@@ -229,7 +229,7 @@ class EngineInterface(ABC):
     def hidden_states(self, model: str, texts: str | Sequence[Text]) -> FloatArray | list[FloatArray]:
         """The vectors after the embeddings and after every layer: float32 (layers + 1, n, width), one array a text.
 
-        See ``encoded_states`` for chosen layers, and for the tokens that the vectors stand for.
+        See ``encoded_states`` for chosen layers, the tokens that the vectors stand for, and what it warns of.
         """
         if isinstance(texts, str):
             return self.encoded_states(model, texts).states
@@ -240,7 +240,7 @@ class EngineInterface(ABC):
     ) -> Iterator[tuple[int, HiddenStates]]:
         """Like ``encoded_states``, but yields (index of the text, tokens and vectors) as batches are done.
 
-        For lists that are too long to be kept: nothing is looked up or remembered.
+        For lists that are too long to be kept: nothing is looked up or remembered, and there are no warnings.
         """
         questions = [EncodeStates(model, *pair, layers) for pair in texts_.check_list(texts)]
         return self.stream_all(questions, remember=False)

@@ -112,16 +112,19 @@ def _json(folder: Path, name: str) -> Any:
         raise _UnreadableError(f"a {name} that this app cannot read") from error
 
 
-def write(named: NamedPooling, folder: Path) -> None:
-    """Write it beside a network, as sentence-transformers reads it. Raises OSError."""
-    for name, content in _config_files(named):
+def write(named: NamedPooling, folder: Path, width: int) -> None:
+    """Write it beside a network whose vectors are ``width`` numbers, as sentence-transformers reads it. Raises
+    OSError.
+    """
+    for name, content in _config_files(named, width):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
-def _config_files(named: NamedPooling) -> Iterator[tuple[str, Any]]:
+def _config_files(named: NamedPooling, width: int) -> Iterator[tuple[str, Any]]:
     types = {"": "sentence_transformers.models.Transformer", "1_Pooling": "sentence_transformers.models.Pooling"}
     yield MODULES, [{"idx": n, "name": str(n), "path": path, "type": types[path]} for n, path in enumerate(types)]
-    yield "1_Pooling/config.json", {switch: mode in named.modes for switch, mode in _SWITCHES.items()}
+    switches = {switch: mode in named.modes for switch, mode in _SWITCHES.items()}
+    yield "1_Pooling/config.json", {"word_embedding_dimension": width, **switches}
     if named.max_tokens is not None:
         yield "sentence_bert_config.json", {"max_seq_length": named.max_tokens}

@@ -54,13 +54,17 @@ def asks_texts(question: Callable[Concatenate[str, str, P], Question[Result]]) -
 
 
 def asks_texts_and_pairs(
-    question: Callable[Concatenate[str, str, P], Question[Result]], called: str = "text"
+    question: Callable[Concatenate[str, str, P], Question[Result]],
+    called: str = "text",
+    warn: Callable[[str, Sequence[Result]], None] | None = None,
 ) -> OneOrMany[Text, P, Result]:
-    """As ``asks_texts``, where a list may hold pairs of texts, too; the argument is ``called`` so."""
-    return _asks_one_or_many(question, str | Sequence[Text], called)
+    """As ``asks_texts``, where a list may hold pairs of texts, too; the argument is ``called`` so. ``warn`` sees the
+    model and the answers.
+    """
+    return _asks_one_or_many(question, str | Sequence[Text], called, warn)
 
 
-def _asks_one_or_many(question: Any, annotation: Any, called: str = "text") -> Any:
+def _asks_one_or_many(question: Any, annotation: Any, called: str = "text", warn: Any = None) -> Any:
     signature = _signature(question, lambda _, result: result | GenericAlias(list, (result,)))
     engine, model, one_or_many, *others = signature.parameters.values()
     one_or_many = one_or_many.replace(name=called, annotation=annotation)
@@ -70,13 +74,19 @@ def _asks_one_or_many(question: Any, annotation: Any, called: str = "text") -> A
         fields = signature.bind(*args, **kwargs).arguments
         engine, text = fields.pop("self"), fields.pop(called)
         if isinstance(text, str):
-            return engine.ask(question(text=text, **fields))
+            answer = engine.ask(question(text=text, **fields))
+            if warn is not None:
+                warn(fields["model"], [answer])
+            return answer
         if fields.get("masked"):
             raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
         if "text_pair" not in signature.parameters:
             return engine.ask_all([question(text=listed_text, **fields) for listed_text in texts.check_texts(text)])
         pairs = texts.check_list(text, fields.pop("text_pair", None))
-        return engine.ask_all([question(text=first, text_pair=second, **fields) for first, second in pairs])
+        answers = engine.ask_all([question(text=first, text_pair=second, **fields) for first, second in pairs])
+        if warn is not None:
+            warn(fields["model"], answers)
+        return answers
 
     return _named_by_class(question, signature, method)
 

@@ -325,14 +325,17 @@ def _of_text(mask: torch.Tensor, row: int, n: int | None) -> torch.Tensor:
 
 
 def hidden_states(
-    loaded: LoadedModel, texts: Sequence[Texts], layers: Sequence[int] | None = None
+    loaded: LoadedModel,
+    texts: Sequence[Texts],
+    layers: Sequence[int] | None = None,
+    max_tokens: int | None = None,
 ) -> Iterator[tuple[int, HiddenStates]]:
     """Hidden states of many texts or pairs, batched by length; yields (index of the text, states) as batches are done.
 
     Shorter texts come first. Padding is masked and cut off again. ``layers`` are those wanted, 0 after the embeddings;
     all without it. Raises InvalidInput for one that does not exist.
     """
-    encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
+    encodings = [loaded.encode(text, text_pair, max_tokens) for text, text_pair in texts]
     for places, of_batch, output, _, normed in _passes(loaded, encodings, _HIDDEN_STATES, recorded=False):
         states = _states(loaded, of_batch, output.hidden_states, normed, True if layers is None else layers)
         yield from zip(places, states, strict=True)
@@ -364,12 +367,14 @@ def _states(
     stacked = as_array(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
     kept = normed and normed[-1].shape[-1] == stacked.shape[-1]  # Reformer's norm reads two streams side by side
     last = as_array(normed[-1]) if kept else None  # (batch, longest, width)
+    limit = loaded.info.pooling.max_tokens if loaded.info.pooling is not None else None
     return [
         HiddenStates(
             encoding,
             np.ascontiguousarray(stacked[row, :, : len(encoding)]),
             chosen,
             last_unnormed=None if last is None else last[row, : len(encoding)].copy(),
+            published_limit=limit if limit is not None and len(encoding) > limit else None,
         )
         for row, encoding in enumerate(encodings)
     ]

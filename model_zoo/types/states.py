@@ -21,12 +21,16 @@ class HiddenStates(ReadOnly, Shows):
     follows the last layer (GPT-2, ModernBERT, T5), they have passed through it and those before have not;
     ``last_unnormed`` (n, width) is the last layer's output before that norm, for comparing one layer with the next.
     None for models without such a norm (BERT).
+
+    ``published_limit`` is the number of tokens at which the files of a checkpoint of sentence-transformers cut a text
+    (``max_seq_length``), where more were read: vectors of sentences are not the published ones then. Else None.
     """
 
     encoding: Encoding
     states: FloatArray
     layers: tuple[int, ...] = ()
     last_unnormed: FloatArray | None = None
+    published_limit: int | None = None
 
     def __post_init__(self) -> None:
         if self.states.ndim != 3 or self.states.shape[1] != len(self.encoding):
@@ -45,7 +49,8 @@ class HiddenStates(ReadOnly, Shows):
 
     def __repr__(self) -> str:
         layers, _, width = self.states.shape
-        return f"<HiddenStates {counted(layers, 'layer')}, width {width}, {self.encoding.summary()}>"
+        cut = "" if self.published_limit is None else f", which its files cut at {self.published_limit:,}"
+        return f"<HiddenStates {counted(layers, 'layer')}, width {width}, {self.encoding.summary()}{cut}>"
 
     def to_frame(self) -> DataFrame:
         """One row a number: layer, position, token, dimension, value (float32). The array is ``states``."""

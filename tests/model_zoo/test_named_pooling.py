@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from checkpoints import Checkpoint
+from checkpoints import TEXT, TEXT_PAIR, WIDTH, Checkpoint
+from sentence_transformers import SentenceTransformer
 
-from model_zoo import loading, named_pooling, sources
+from model_zoo import Engine, loading, named_pooling, sources
 from model_zoo.types import NamedPooling
 
 NETWORK = {"path": "", "type": "sentence_transformers.models.Transformer"}
@@ -107,7 +109,7 @@ def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     for number, named in enumerate((NamedPooling(("mean",), 256), NamedPooling(("cls", "max"), None))):
         (folder := tmp_path / str(number)).mkdir()
-        named_pooling.write(named, folder)
+        named_pooling.write(named, folder, 8)
         assert named_pooling.read(folder) == named
 
 
@@ -120,3 +122,28 @@ def test_a_model_knows_and_damage_keeps_nobody_from_it(copied: Path, checkpoint:
     before = sources.find(str(copied)).stamp
     assert loaded(written(copied, NETWORK, POOLING, pooling="{")) is not None
     assert sources.find(str(copied)).stamp != before
+
+
+def test_a_text_beyond_its_own_limit_is_not_read_in_silence(copied: Path, engine: Engine) -> None:
+    """Cut there, it has the vector that sentence-transformers gives; else methods warn and the answer says so."""
+    short, model = "The cat.", str(copied)
+    named_pooling.write(NamedPooling(("mean",), 8), copied, WIDTH)
+    with pytest.warns(UserWarning, match="max_tokens=8"):
+        whole, of_short = engine.encoded_states(model, [TEXT, short])
+    assert (whole.published_limit, of_short.published_limit) == (8, None)
+    assert len(whole.encoding) > 8 >= len(of_short.encoding)
+    assert "cut at 8" in repr(whole)
+    with pytest.warns(UserWarning, match="max_tokens=8"):
+        engine.hidden_states(model, TEXT)
+    attended = engine.attend(model, TEXT, states=True)
+    assert attended.states is not None
+    assert attended.states.published_limit == 8
+    cut = engine.encoded_states(model, [TEXT, TEXT_PAIR, short], max_tokens=8)  # a warning would be an error here
+    assert [(hidden.published_limit, hidden.encoding.n_dropped > 0) for hidden in cut[::2]] == [
+        (None, True),
+        (None, False),
+    ]
+    theirs = SentenceTransformer(model, device="cpu", local_files_only=True).encode([TEXT, short])
+    ours = [hidden.states[-1].mean(axis=0) for hidden in cut[::2]]
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert np.abs(whole.states[-1].mean(axis=0) - theirs[0]).max() > 1e-3

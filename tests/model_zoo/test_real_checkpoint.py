@@ -107,6 +107,10 @@ def test_vectors_are_those_of_sentence_transformers(opened: tuple[Engine, str]) 
     engine, name = opened
     theirs = SentenceTransformer(str(FOLDER), device="cpu", local_files_only=True)
     np.testing.assert_allclose(our_vectors(engine, name, TEXTS), theirs.encode(TEXTS), atol=1e-5)
+    cut = engine.encoded_states(name, "long " * 480, max_tokens=256).states[-1].mean(axis=0)
+    np.testing.assert_allclose(cut / np.linalg.norm(cut), theirs.encode("long " * 480), atol=1e-5)
+    with pytest.warns(UserWarning, match="max_tokens=256"):
+        assert engine.encoded_states(name, "long " * 480).published_limit == 256
 
 
 def test_cosines_are_those_that_are_documented(opened: tuple[Engine, str]) -> None:

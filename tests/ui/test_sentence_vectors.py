@@ -13,6 +13,7 @@ import pytest
 import tuning
 from checkpoints import Checkpoint
 from on_screen import prose, run_script
+from sentence_transformers import SentenceTransformer
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
@@ -259,6 +260,9 @@ def test_a_tuned_model_keeps_the_pooling_of_what_it_was_made_from(engine, naming
     zipped(folder, archive := tmp_path / "tuned.zip", "tuned")
     with ZipFile(archive) as files:
         assert {"tuned/modules.json", "tuned/1_Pooling/config.json", "tuned/config.json"} <= set(files.namelist())
+    theirs = SentenceTransformer(str(folder), device="cpu", local_files_only=True).encode(LINES)
+    ours = [states[-1].max(axis=0) for states in engine.hidden_states(outcome.id, LINES)]
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> Non
     with loaded.tokenizer_lock:
         loaded.tokenizer.save_pretrained(folder)
     if loaded.info.pooling is not None:
-        named_pooling.write(loaded.info.pooling, folder)
+        named_pooling.write(loaded.info.pooling, folder, loaded.info.width)
     (folder / CARD).write_text(card(outcome), encoding="utf-8")
 
 
