@@ -22,8 +22,9 @@ def module_name(file: Path) -> str:
 
 
 def read_sources(root: Path = ROOT, packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """The source of every module of the packages, by its name; tests are left out."""
-    files = [file for package in packages if package != "tests" for file in (root / package).rglob("*.py")]
+    """The source of every module of the packages, by its name, without tests and the package that the others join."""
+    kept = (package for package in packages if package not in ("tests", "look_inside_bert"))
+    files = [file for package in kept for file in (root / package).rglob("*.py")]
     return {module_name(file.relative_to(root)): file.read_text(encoding="utf-8") for file in files}
 
 
@@ -43,7 +44,8 @@ def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     """For each module the other modules of ``sources`` that it imports."""
     graph: dict[str, set[str]] = {}
     for module, source in sources.items():
-        names = (f"{start}.{name}" if f"{start}.{name}" in sources else start for start, name in imported_names(source))
+        starts = ((start.removeprefix("look_inside_bert."), name) for start, name in imported_names(source))
+        names = (f"{start}.{name}" if f"{start}.{name}" in sources else start for start, name in starts)
         graph[module] = {name for name in names if name in sources and name != module}
     return graph
 

@@ -3,3 +3,5 @@
 Rooms and their stores (``rooms``, ``stores``) need no Streamlit; ``session`` is what one visitor has to do with rooms,
 ``widgets`` draws it. What answers are, and when they are seen, the lessons say (pages/learn/teaching.py).
 """
+
+import look_inside_bert  # noqa: F401 — each module is loaded once, see look_inside_bert/checkout.py

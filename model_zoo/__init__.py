@@ -6,6 +6,7 @@ somebody asks for it: where models run elsewhere, nobody does.
 
 from typing import TYPE_CHECKING, Any
 
+import look_inside_bert  # noqa: F401 — each module is loaded once, see look_inside_bert/checkout.py
 from model_zoo.registry import DEFAULT_MODEL
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import look_inside_bert  # noqa: F401 — each module is loaded once, see look_inside_bert/checkout.py
 from classroom.widgets import companion
 from ui import Page, address
 from ui.page import accompany
@@ -25,7 +26,7 @@ _NAMES = (
     "status",
 )
 
-PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}.page").PAGE for name in _NAMES)
+PAGES: tuple[Page[Any], ...] = tuple(import_module(f"{__name__}.{name}.page").PAGE for name in _NAMES)
 
 accompany(companion())
 for _page in PAGES:

@@ -1,4 +1,4 @@
-"""The engine on Ray Serve: ``serve run serving.app:app``, or ``python -m serving`` for one machine.
+"""The engine on Ray Serve: ``serve run look_inside_bert.serving.app:app``, or ``python -m serving`` for one machine.
 
 One deployment answers questions. A question goes to a replica that has its model; each has the default model. Replicas
 come and go with the requests that wait. Fine-tuning has an actor of its own (``tuning``).
@@ -23,6 +23,7 @@ from ray.serve.config import RequestRouterConfig
 from starlette.requests import Request
 from starlette.responses import Response
 
+import look_inside_bert
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.engine_settings import EngineSettings
 from serving import routing
@@ -32,7 +33,7 @@ from serving.tuning import trained_by_an_actor
 # Serve's proxies route, too, and have none of our files.
 cloudpickle.register_pickle_by_value(routing)
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(look_inside_bert.__file__).parents[1]
 
 TOKEN = "INSIDE_BERT_ENGINE_TOKEN"
 
@@ -46,8 +47,8 @@ _OF_A_REPLICA = {"any_model": False, "result_memory_mb": 128, "pickles": "listed
 
 
 class Arguments(EngineSettings):
-    """What the application can be told: ``serve run serving.app:app max_replicas=2``, or ``args`` of a config file.
-    The engine's settings are those of each replica.
+    """What the application can be told: ``serve run look_inside_bert.serving.app:app max_replicas=2``, or ``args`` of a
+    config file. The engine's settings are those of each replica.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -91,8 +92,8 @@ class Models:
         if not token:
             raise RuntimeError(f"{TOKEN} is not set where replicas run. Set it to the same secret as for the app.")
         for room in ("model_zoo", "serving"):
-            logging.getLogger(room).handlers = _log.handlers
-        logging.getLogger("model_zoo").setLevel(logging.INFO)
+            logging.getLogger(f"look_inside_bert.{room}").handlers = _log.handlers
+        logging.getLogger("look_inside_bert.model_zoo").setLevel(logging.INFO)
         tuned.share(arguments.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._engine = Engine(**arguments.arguments(), on_change=self._models_changed, ask_before_download=True)

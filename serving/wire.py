@@ -32,20 +32,20 @@ TEXT: Final = "X-Session-ID"
 
 # Where the types that travel are defined: every public dataclass of these, and of the modules inside packages.
 _PLACES: Final = (
-    "model_zoo.types",
-    "model_zoo.questions",
-    "serving.messages",
-    "analysis.corpus",
-    "analysis.lens_fit",
-    "evidence.items",
-    "evidence.questions",
-    "reading.items",
-    "training.measure_quality",
-    "training.finetuning.data",
-    "training.finetuning.finetune",
-    "training.finetuning.predict",
-    "training.finetuning.results",
-    "training.finetuning.settings",
+    "look_inside_bert.model_zoo.types",
+    "look_inside_bert.model_zoo.questions",
+    "look_inside_bert.serving.messages",
+    "look_inside_bert.analysis.corpus",
+    "look_inside_bert.analysis.lens_fit",
+    "look_inside_bert.evidence.items",
+    "look_inside_bert.evidence.questions",
+    "look_inside_bert.reading.items",
+    "look_inside_bert.training.measure_quality",
+    "look_inside_bert.training.finetuning.data",
+    "look_inside_bert.training.finetuning.finetune",
+    "look_inside_bert.training.finetuning.predict",
+    "look_inside_bert.training.finetuning.results",
+    "look_inside_bert.training.finetuning.settings",
 )
 
 _TUPLE, _SET, _ARRAY, _OBJECT, _ERROR = range(5)
@@ -79,10 +79,15 @@ def _types() -> dict[str, type[Any]]:
         package = importlib.import_module(place)
         inside = pkgutil.iter_modules(package.__path__, f"{place}.") if hasattr(package, "__path__") else ()
         for module in [package, *(importlib.import_module(module_info.name) for module_info in inside)]:
-            for name, kind in vars(module).items():
+            for kind in vars(module).values():
                 if isinstance(kind, type) and _fields(kind) is not None and kind.__module__ == module.__name__:
-                    types[f"{kind.__module__}:{name}"] = kind
+                    types[_name(kind)] = kind
     return types
+
+
+def _name(kind: type[Any]) -> str:
+    """What a type is called in messages: "module:name", without the package that all modules lie in."""
+    return f"{kind.__module__.removeprefix('look_inside_bert.')}:{kind.__name__}"
 
 
 @cache
@@ -139,7 +144,7 @@ def _packed(value: Any) -> msgpack.ExtType:
         return _extension(_SET, list(value))
     if isinstance(value, ModelZooError):
         return _extension(_ERROR, [kind.__name__, list(value.__reduce__()[1]), dict(vars(value))])
-    name = f"{kind.__module__}:{kind.__name__}"
+    name = _name(kind)
     if _types().get(name) is not kind:
         raise TypeError(f"{name} is not listed to travel")
     return _extension(_OBJECT, [name, *(getattr(value, field) for field in _names()[kind])])

@@ -17,7 +17,7 @@ def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.Monk
     """Run the lines part by part, with the engine of the session in the place of a new one."""
     monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
     namespace: dict[str, Any] = {}
-    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), namespace)
+    exec("\n".join(["from look_inside_bert import Engine", "engine = Engine()"]), namespace)
     for part in compiled(app).values():
         exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), namespace)
         equal(namespace.pop("numbers"), part.shows())

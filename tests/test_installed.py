@@ -2,6 +2,8 @@
 
 import json
 import os
+import pickle
+import re
 import site
 import subprocess
 import sys
@@ -16,11 +18,17 @@ from packaging.requirements import Requirement
 from patience import PATIENCE
 from programs import program
 
+from benchmarks.imports import imported_names, read_sources
 from benchmarks.server import started
 from benchmarks.streamlit_client import visiting
+from look_inside_bert.checkout import ROOMS
 from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from model_zoo.questions.attend import Attend
 from model_zoo.version import __version__
-from web import frames
+from reading import read
+from training.finetuning.settings import Settings
+from ui.precomputed.heads import HEADS
 
 ROOT = Path(__file__).parents[1]
 TEXT = "The cat sat on the mat because it was tired."
@@ -57,18 +65,28 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Somebody's own folder: with secrets, and with files that are called as some of the app's are."""
+    """Somebody's own project: with secrets, and with packages and files that are called as some of the app's are."""
+    for package in ("training", "pages", "ui"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("THEIRS = True")
+    (tmp_path / "viz.py").write_text("THEIRS = True")
     (tmp_path / "app.py").write_text("raise AssertionError('the wrong app')")
-    (tmp_path / "ui").mkdir()
-    (tmp_path / "ui/__init__.py").write_text("raise AssertionError('the wrong package')")
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit/secrets.toml").write_text("[inside_bert]\nlongest_text = 147\n")
     return tmp_path
 
 
-def test_a_wheel_holds_every_file_of_the_packages_and_no_other(wheel: Path) -> None:
+def answered(environment: Path, folder: Path, code: str) -> str:
+    """What Python prints of an environment, in a folder."""
+    python = [environment / "python", "-c", code]
+    done = subprocess.run(python, cwd=folder, env=os.environ | ALONE, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_wheel_holds_every_file_of_the_rooms_in_one_package_and_no_other(wheel: Path) -> None:
     tracked = subprocess.run(
-        [program("git", needs="it knows what belongs to the project"), "ls-files", *frames.OWN, ".streamlit"],
+        [program("git", needs="it knows what belongs to the project"), "ls-files", *ROOMS, "app.py", ".streamlit"],
         cwd=ROOT,
         check=True,
         capture_output=True,
@@ -76,12 +94,21 @@ def test_a_wheel_holds_every_file_of_the_packages_and_no_other(wheel: Path) -> N
     ).stdout.splitlines()
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert set(tracked) - held == set()
-    assert all((ROOT / name).is_file() for name in held)
-    tops = {name.partition("/")[0] for name in held}
-    assert tops - {".streamlit"} == frames.OWN
-    packages = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - {"benchmarks", "tests"}
-    assert packages <= tops
+    assert all(name.startswith("look_inside_bert/") for name in held)
+    files = {name.removeprefix("look_inside_bert/") for name in held} - {"__init__.py"}
+    assert set(tracked) - files == set()
+    assert all((ROOT / name).is_file() for name in files)
+    assert {name.partition("/")[0] for name in files} == {*ROOMS, "app.py", ".streamlit"}
+
+
+def test_nothing_in_a_wheel_names_a_module_as_it_is_called_in_a_checkout(wheel: Path) -> None:
+    """Neither an import nor a string: write "look_inside_bert.…" there, which is right in both."""
+    modules = read_sources().keys()
+    with zipfile.ZipFile(wheel) as archive:
+        sources = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".py")}
+    assert len(sources) > 500
+    named = {(file, name) for file, source in sources.items() for name, _ in imported_names(source)}
+    assert [(file, name) for file, name in named if name in modules] == []
 
 
 def test_the_wheel_says_which_version_and_which_packages(wheel: Path) -> None:
@@ -101,19 +128,51 @@ def test_the_wheel_says_which_version_and_which_packages(wheel: Path) -> None:
     assert named == wanted("requirements.txt").union(*extras)
 
 
-def test_it_answers_as_the_checkout_does(environment: Path, elsewhere: Path) -> None:
-    code = (
-        "import json, model_zoo; from model_zoo import Engine; from web.settings import settings; "
-        f"run = Engine('cpu').attend('embedded/bert', {TEXT!r}); "
-        "print(json.dumps([model_zoo.__file__, settings().longest_text, run.head(2, 8).tolist()]))"
-    )
-    python = [environment / "python", "-P", "-c", code]
-    done = subprocess.run(python, cwd=elsewhere, env=os.environ | ALONE, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    place, longest, weights = json.loads(done.stdout)
+def test_it_answers_beside_another_project_as_the_checkout_does(environment: Path, elsewhere: Path) -> None:
+    code = f"""
+import json, sys, training, pages, ui, viz
+import look_inside_bert
+from look_inside_bert import DEFAULT_MODEL, Engine, finetune, prepare, read
+assert "torch" not in sys.modules
+from look_inside_bert.viz.notebook import grid
+from look_inside_bert.web.settings import settings
+assert all(module.THEIRS for module in (training, pages, ui, viz))
+run = Engine("cpu").attend(DEFAULT_MODEL, {TEXT!r})
+assert "<img" in run._repr_html_() and grid(run).html()
+tuned = finetune("sentiment", examples=16, epochs=1)
+assert tuned.engine.attend(tuned.id, "Fine.").n_layers == 6
+items = prepare(read(b"text,label\\n" + b"".join(b"word %d,%d\\n" % (n, n % 2) for n in range(60)), "labelled"), seed=0)
+about = look_inside_bert.__file__, look_inside_bert.__version__, len(items.train), settings().longest_text
+print(json.dumps([*about, run.head(2, 8).tolist()]))
+"""
+    place, version, n_train, longest, weights = json.loads(answered(environment, elsewhere, code))
     assert Path(place).is_relative_to(environment.parent)
-    assert longest == 147
+    assert (version, longest) == (__version__, 147)
+    assert n_train > 30
     np.testing.assert_allclose(weights, Engine("cpu").attend("embedded/bert", TEXT).head(2, 8), atol=1e-6)
+
+
+def test_pickles_of_a_wheel_and_of_a_checkout_are_read_by_both(environment: Path, elsewhere: Path) -> None:
+    results = [
+        Attend("embedded/bert", TEXT),
+        Engine("cpu").attend("embedded/bert", TEXT),
+        read(b"text,label\nGood.,1\nBad.,0\n", "labelled"),
+        HEADS.load("embedded/bert"),
+        Settings(),
+        InvalidInput("no"),
+    ]
+    (elsewhere / "checkout.pkl").write_bytes(pickle.dumps(results))
+    code = """
+import pickle, training
+results = pickle.load(open("checkout.pkl", "rb"))
+pickle.dump(results, open("wheel.pkl", "wb"))
+print([str(type(result)) for result in results])
+"""
+    assert answered(environment, elsewhere, code).strip() == str([str(type(result)) for result in results])
+    again = pickle.loads((elsewhere / "wheel.pkl").read_bytes())
+    assert [type(result) for result in again] == [type(result) for result in results]
+    assert (again[0], again[4]) == (results[0], results[4])
+    np.testing.assert_array_equal(again[1].head(2, 8), results[1].head(2, 8))
 
 
 def test_its_command_starts_the_app_from_any_folder(environment: Path, elsewhere: Path) -> None:
@@ -126,17 +185,35 @@ def test_its_command_starts_the_app_from_any_folder(environment: Path, elsewhere
             assert list(attention.complaints()) == []
             assert attention.holds("tired")
 
-    with started([str(environment / "look-inside-bert")], ALONE, elsewhere / "log", elsewhere) as (url, _):
+    log, logged = elsewhere / "log", ALONE | {"PYTHONPROFILEIMPORTTIME": "1"}
+    with started([str(environment / "look-inside-bert")], logged, log, elsewhere) as (url, _):
         in_a_loop.run(visit(url))
         with urllib.request.urlopen(f"{url}/healthz", timeout=PATIENCE) as answer:
             assert json.load(answer)["healthy"] is True
+    # Streamlit has put the folder of app.py, where the rooms lie, first of the places that modules are looked for in.
+    imported = set(re.findall(r"^import time:.*\| +([\w.]+)$", log.read_text(encoding="utf-8"), re.MULTILINE))
+    assert "look_inside_bert.ui.page" in imported
+    assert not imported & ROOMS
 
 
 def test_a_checkout_can_be_installed_as_it_lies_there(tmp_path: Path, elsewhere: Path) -> None:
+    """Its modules have two names each. Of another project's modules Python takes the first, as anywhere."""
     programs = installed(tmp_path / "environment", "--no-build-isolation", "--editable", str(ROOT))
-    code = "from model_zoo import Engine; from web import settings; print(settings.ROOT)"
-    done = subprocess.run(
-        [programs / "python", "-P", "-c", code], cwd=elsewhere, env=os.environ | ALONE, capture_output=True, text=True
-    )
-    assert (done.stdout.strip(), done.stderr) == (str(ROOT), "")
+    code = """
+import model_zoo.types.run, training
+from look_inside_bert import Engine
+from look_inside_bert.model_zoo.types.run import AttentionRun
+import model_zoo.engine
+assert training.THEIRS
+assert model_zoo.types.run.AttentionRun is AttentionRun
+assert model_zoo.engine.Engine is model_zoo.Engine is Engine
+"""
+    assert answered(programs, elsewhere, code) == ""
+    code = """
+from importlib.metadata import entry_points
+from web import settings
+assert [entry.load() for entry in entry_points(group="look_inside_bert.html_formatters")]
+print(settings.ROOT)
+"""
+    assert answered(programs, programs, code).strip() == str(ROOT)
     assert (programs / "look-inside-bert").exists()

@@ -38,7 +38,7 @@ FIGURES_SAMPLE = 160
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m training.pretrain", description="Pretrain one of the bundled models."
+        prog="python -m look_inside_bert.training.pretrain", description="Pretrain one of the bundled models."
     )
     parser.add_argument("recipe", choices=sorted(RECIPES))
     parser.add_argument("--corpus", type=Path, metavar="FILE.jsonl.xz", help="documents to train on")

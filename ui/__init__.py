@@ -1,5 +1,6 @@
 """What the pages share, of which they import from here what nearly every view needs."""
 
+import look_inside_bert
 from ui.appearance import is_dark
 from ui.examples import Example, Examples, read_examples
 from ui.field import (

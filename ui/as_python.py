@@ -27,9 +27,8 @@ from model_zoo.tuned import is_id
 from model_zoo.types import DoubleArray, FloatArray, IntArray
 
 PARTS: Final = "python_parts"
-_ENGINE: Final = "from model_zoo import Engine"
-_ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
-_ROOT: Final = Path(__file__).parents[1]
+_ENGINE: Final = "from look_inside_bert import Engine"
+_ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install .`)."
 _LONGEST: Final = 20_000  # bytes of a text that was pasted
 _NOTHING: Final = "No lines: what is shown was not computed, or not to the end, or its input has changed since."
 
@@ -115,7 +114,7 @@ def _is_below(value: object) -> bool:
     if not isinstance(value, ModuleType | FunctionType | type):
         return False
     home = value.__name__ if isinstance(value, ModuleType) else value.__module__
-    return home.partition(".")[0] not in _ABOVE
+    return home.removeprefix("look_inside_bert.").partition(".")[0] not in _ABOVE
 
 
 def _name(used: Any) -> str:
@@ -156,7 +155,7 @@ def script(parts: Mapping[str, Part]) -> str:
 def _import_group(line: str) -> int:
     """Python's own modules stand first, the project's last."""
     module = line.split()[1].partition(".")[0]
-    return 0 if module in sys.stdlib_module_names else 1 + (_ROOT / module).exists()
+    return 0 if module in sys.stdlib_module_names else 1 + (module == "look_inside_bert")
 
 
 def _merge_imports(imports: Collection[str]) -> list[str]:

@@ -70,7 +70,7 @@ def choices_in_python(choices: Choices) -> tuple[str, tuple[str, ...]]:
     if choices == Choices():
         return "", ()
     changed = arguments(columns=choices.columns or None, header=choices.header, quoting=choices.quoting)
-    return f", choices=Choices({changed})", ("from reading import Choices",)
+    return f", choices=Choices({changed})", ("from look_inside_bert.reading import Choices",)
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class Mention:
 
 def views_of(page: str) -> tuple[View[Any], ...]:
     """The views of a page, by the order of their tabs: what the files of its folder have as ``VIEW``."""
-    folder = import_module(f"pages.{page}")
+    folder = import_module(f"look_inside_bert.pages.{page}")
     files = [info.name for info in iter_modules(folder.__path__) if info.name not in ("page", "__main__")]
     modules = [import_module(f"{folder.__name__}.{file}") for file in files]
     views: list[View[Any]] = [module.VIEW for module in modules if hasattr(module, "VIEW")]
@@ -180,9 +180,9 @@ class Companion:
 _COMPANIONS: list[Companion] = []
 
 
-def accompany(companion: Companion) -> None:
-    """Let it go along with every page from now on."""
-    _COMPANIONS.append(companion)
+def accompany(*companions: Companion) -> None:
+    """Let these alone go along with every page from now on."""
+    _COMPANIONS[:] = companions
 
 
 def run(page: Page[Any]) -> None:

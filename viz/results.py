@@ -199,8 +199,8 @@ def _(run: AttentionRun) -> str:
         + _heads(run)
         + _note(
             "Layers and heads count from 0. <code>run.head(layer, head)</code> is a matrix, "
-            "<code>run.to_frame(layer, head)</code> a table, <code>viz.notebook.grid(run)</code> the same picture to "
-            "click."
+            "<code>run.to_frame(layer, head)</code> a table, "
+            "<code>look_inside_bert.viz.notebook.grid(run)</code> the same picture to click."
         )
     )
 

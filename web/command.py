@@ -12,7 +12,7 @@ from web.settings import ROOT
 _HELP = """Start the app, until it is interrupted (Ctrl+C).
 
 Options are those of `streamlit run`, such as --server.port. The app has settings of its own, which are environment
-variables: `python -m web.settings` lists them."""
+variables: `python -m look_inside_bert.web.settings` lists them."""
 
 
 def main() -> None:

@@ -7,25 +7,6 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 
-# What lies there is the app's own; the rest may be other packages, where the app is one of those that are installed.
-OWN = frozenset(
-    {
-        "app.py",
-        "pages",
-        "classroom",
-        "ui",
-        "web",
-        "jobs",
-        "serving",
-        "training",
-        "evidence",
-        "viz",
-        "analysis",
-        "reading",
-        "model_zoo",
-    }
-)
-
 
 def frames(error: BaseException) -> list[str]:
     """The places that led to it, outermost first: "ui/page.py:120 in run"."""
@@ -43,11 +24,12 @@ def _raw(error: BaseException) -> traceback.StackSummary:
 
 
 def _relative(file: str) -> str:
-    """A file's path from the app's root; "" for what was installed."""
-    path = Path(file)
-    if not path.is_relative_to(_ROOT) or (relative := path.relative_to(_ROOT)).parts[0] not in OWN:
+    """A file's path from the app's root, where it is app.py or lies in a package there; "" for what was installed."""
+    if not Path(file).is_relative_to(_ROOT):
         return ""
-    return relative.as_posix()
+    relative = Path(file).relative_to(_ROOT)
+    ours = len(relative.parts) == 1 or Path(_ROOT, relative.parts[0], "__init__.py").exists()
+    return relative.as_posix() if ours else ""
 
 
 def _short(file: str) -> str:

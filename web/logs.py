@@ -20,7 +20,7 @@ _make_record = logging.LogRecord
 _FIELDS = ("exception", "page", "steps", "frames", "question")
 
 # Who logs that a question was asked or answered.
-_QUESTIONS = ("model_zoo.engine", "serving.remote")
+_QUESTIONS = ("look_inside_bert.model_zoo.engine", "look_inside_bert.serving.remote")
 
 # Streamlit logs with all its words what it then hands to ``on_script_error``, which logs it without.
 _TWICE = "streamlit.error_util"

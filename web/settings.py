@@ -259,7 +259,11 @@ def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], 
         return
     prefix = written[: len(written) - len(name)]
     meant = difflib.get_close_matches(name, Settings.model_fields, n=1)
-    hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists all settings."
+    hint = (
+        f"Did you mean {prefix}{style(meant[0])}?"
+        if meant
+        else "`python -m look_inside_bert.web.settings` lists all settings."
+    )
     raise WrongSetting(f"{single_line(written[:40])} in {where} is not a setting of this app. {hint}")
 
 
@@ -322,7 +326,9 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("python -m web.settings", description="Print every setting of the app.")
+    parser = argparse.ArgumentParser(
+        "python -m look_inside_bert.web.settings", description="Print every setting of the app."
+    )
     parser.add_argument("--markdown", action="store_true", help="print the page docs/settings.md instead")
     if parser.parse_args(arguments).markdown:
         print(page(), end="")

@@ -55,7 +55,7 @@ def built_in() -> Pairs:
     """200 sentences of this project: one personal pronoun each; half of the antecedents come before their distractor,
     half of the pronouns are subjects, a quarter each he, she, it and they. For everybody: not to be added to.
     """
-    data = resources("analysis.corpus").joinpath("coreference.tsv").read_bytes()
+    data = resources("look_inside_bert.analysis.corpus").joinpath("coreference.tsv").read_bytes()
     return read_pairs("coreference.tsv", data)
 
 

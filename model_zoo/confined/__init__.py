@@ -58,10 +58,10 @@ class Process:
     def __init__(
         self, child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int, stdin: bytes
     ) -> None:
-        spec = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(package.partition(".")[0])
         assert spec is not None
         assert spec.origin is not None
-        where = Path(spec.origin).parents[package.count(".") + (spec.submodule_search_locations is not None)]
+        where = Path(spec.origin).parents[spec.submodule_search_locations is not None]
         limits = (str(where), package, str(int(seconds)), str(n_bytes), str(file_bytes))
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ}
         command = [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments]

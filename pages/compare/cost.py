@@ -86,7 +86,7 @@ def _put_python(scene: Scene, subjects: Sequence[CostSubject], *, timed: bool = 
             [(subject.info.parameters, subject.n_bytes, subject.pieces_per_word) for subject in subjects],
             columns=columns,
         ),
-        "from training.measure_quality import MeasureQuality",  # which a comment names
+        "from look_inside_bert.training.measure_quality import MeasureQuality",  # which a comment names
     )
 
 

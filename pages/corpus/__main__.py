@@ -78,7 +78,7 @@ def _percent(share: Share) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
     return command.run(
-        "pages.corpus",
+        "look_inside_bert.pages.corpus",
         __doc__,
         arguments,
         HEADS.models,

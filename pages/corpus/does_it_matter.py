@@ -209,7 +209,7 @@ def _labels_python(name: str) -> Lines:
         f"data = SETS[{as_python.literal(name)}].build()\n"
         f"dev, test = ({labelled} for items in (data.dev, data.test))\n"
         f"material = label_material(dev, test, {as_python.literal(name)})\n",
-        (LabelledText, label_material, "from training.finetuning.sets import SETS"),
+        (LabelledText, label_material, "from look_inside_bert.training.finetuning.sets import SETS"),
     )
 
 

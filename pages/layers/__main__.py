@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return differences(stored, json.loads(text))
 
     return command.run(
-        "pages.layers",
+        "look_inside_bert.pages.layers",
         __doc__,
         arguments,
         EMBEDDED,

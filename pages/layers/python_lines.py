@@ -17,7 +17,7 @@ from ui import as_python, how_read
 from ui.as_python import Lines, literal
 
 _PRECOMPUTED: Final = "# The page shows what came with the app: measured again, a few items may come out differently.\n"
-_TASKS: Final = "from analysis.probing import TASKS"
+_TASKS: Final = "from look_inside_bert.analysis.probing import TASKS"
 _OF_PICTURES: Final = ("sentences", "pooling", "pieces", "seed", "map_items")
 """The settings on which the picture of a task depends."""
 _OF_TREES: Final = ("sentences", "pieces", "untrained", "seed", "seeds", "bootstrap_draws", "map_items")

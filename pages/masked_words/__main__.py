@@ -61,7 +61,7 @@ def _written(distance: Distance) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
     return command.run(
-        "pages.masked_words",
+        "look_inside_bert.pages.masked_words",
         __doc__,
         arguments,
         LENSES.models,

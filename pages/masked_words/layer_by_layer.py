@@ -36,7 +36,7 @@ OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
 READ: Final = how_read.choices_field("lens_read", "masked_words")
 
 _OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES, choices=READ)
-_LENSES: Final = "from ui.precomputed.lenses import LENSES"
+_LENSES: Final = "from look_inside_bert.ui.precomputed.lenses import LENSES"
 _SEED: Final = 36
 _BEST: Final = 4  # tokens of a layer: what fits beside another table
 

@@ -108,7 +108,7 @@ def _call(data: str, model: str, settings: Settings, *more: str, without: Collec
     return f"finetune({', '.join(filter(None, (data, model, 'engine=engine', *more, as_python.arguments(**changed))))})"
 
 
-_SETS = "from training.finetuning.sets import SETS"
+_SETS = "from look_inside_bert.training.finetuning.sets import SETS"
 
 
 def _read_data(

@@ -65,8 +65,10 @@ def test_a_wrong_token_is_401_and_a_line_of_the_log_a_minute(engine, monkeypatch
         answer = client.post(name, content=sent, headers={wire.VERSION: "0", **headers})
         assert answer.status_code == 401
         assert b"does not accept" in answer.content
-        assert {record.levelname for record in caplog.records if record.name == "serving.service"} <= {"WARNING"}
-        return [record.getMessage() for record in caplog.records if record.name == "serving.service"]
+        assert {record.levelname for record in caplog.records if record.name == "look_inside_bert.serving.service"} <= {
+            "WARNING"
+        }
+        return [record.getMessage() for record in caplog.records if record.name == "look_inside_bert.serving.service"]
 
     assert refused("/ask", Authorization="Bearer open-sesame") == [
         "requests that did not know the token were refused: 1"
@@ -126,7 +128,7 @@ def test_a_failure_nobody_foresaw_has_an_id_and_no_words(plain, engine, monkeypa
 
 
 def test_one_id_from_the_question_to_the_model(plain: RemoteEngine, caplog: pytest.LogCaptureFixture) -> None:
-    for name in ("serving.remote", "model_zoo.engine"):
+    for name in ("look_inside_bert.serving.remote", "look_inside_bert.model_zoo.engine"):
         caplog.set_level(logging.INFO, logger=name)
     token = tracing.question_id.set("feedfeedfeedfeed")
     plain.ask(HEALTH)

@@ -32,13 +32,13 @@ def test_arguments_that_are_none_are_left_out_where_they_can_be() -> None:
 
 def test_parts_become_one_script() -> None:
     parts = {
-        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from analysis.views import C")),
+        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from look_inside_bert import C")),
         "the second": Part(
-            "numbers = A(engine)", lambda: np.zeros(3), ("from analysis.views import A, B", "import re")
+            "numbers = A(engine)", lambda: np.zeros(3), ("from look_inside_bert import A, B", "import re")
         ),
     }
     assert script(parts) == (
-        "import re\n\nimport numpy as np\n\nfrom analysis.views import A, B, C\nfrom model_zoo import Engine\n\n"
+        "import re\n\nimport numpy as np\n\nfrom look_inside_bert import A, B, C, Engine\n\n"
         "engine = Engine()\nnumbers = np.zeros(3)\n\n# the second\nnumbers = A(engine)\n"
     )
 

@@ -44,7 +44,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(visitor, caplog) -> None:
         here.use(here.widget("layer"), 3)
     assert trouble(here) is not None
     assert unforeseen().n == before + 1
-    (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
+    (entry,) = [record for record in caplog.records if record.name == "look_inside_bert.ui.messages"]
     assert entry.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
     assert (entry.exception, entry.page) == ("ValueError", "Attention")
     assert entry.steps == ["view=lines", "layer", "layer"]
@@ -80,13 +80,13 @@ def test_a_callback_that_fails_is_told_as_a_page_is(visitor, monkeypatch, caplog
 
     here = visitor("pages/attention/page.py", text=SECRET)
     before = unforeseen().n
-    with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="ui.messages"):
+    with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="look_inside_bert.ui.messages"):
         broken.setattr(address, "put", fails)
         here.use(here.widget("examples"), "A verb and its subject")
     assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
     assert "(ValueError, ui/widgets.py, line " in unescaped(here)
     assert unforeseen().n == before + 1
-    assert len([record for record in caplog.records if record.name == "ui.messages"]) == 1
+    assert len([record for record in caplog.records if record.name == "look_inside_bert.ui.messages"]) == 1
 
     here.use(here.widget("start-anew"), None)
     assert trouble(here) is None
@@ -126,9 +126,9 @@ def test_steps_name_no_value_that_was_made_up(visitor, caplog) -> None:
     """An address can hold any words in the place of a choice."""
     here = visitor("pages/attention/page.py", view="grid")
     here.go("pages/attention/page.py", {"view": "secret words"})
-    with caplog.at_level(logging.ERROR, logger="ui.messages"):
+    with caplog.at_level(logging.ERROR, logger="look_inside_bert.ui.messages"):
         here.go("pages/attention/page.py", {"view": "lines", "layer": "3"})
-    (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
+    (entry,) = [record for record in caplog.records if record.name == "look_inside_bert.ui.messages"]
     assert "view" in entry.steps
     assert "view=lines" in entry.steps
     assert "secret" not in str(vars(entry))

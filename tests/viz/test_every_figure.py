@@ -110,12 +110,12 @@ EXAMPLES = {
 def figure_functions() -> dict[str, Callable[..., go.Figure]]:
     """Every public function of viz that returns a figure, as "file.function"."""
     functions = {}
-    for module in pkgutil.walk_packages(viz.__path__, "viz."):
+    for module in pkgutil.walk_packages(viz.__path__, f"{viz.__name__}."):
         for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
             if function.__module__ != module.name or name.startswith("_") or name in MAKERS:
                 continue
             if inspect.signature(function, eval_str=True).return_annotation is go.Figure:
-                functions[f"{module.name.removeprefix('viz.')}.{name}"] = function
+                functions[f"{module.name.removeprefix(f'{viz.__name__}.')}.{name}"] = function
     return functions
 
 

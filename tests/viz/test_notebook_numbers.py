@@ -181,7 +181,7 @@ def test_every_component_of_the_pages_is_a_widget_too() -> None:
     widgets = {
         widget.source["js"]
         for widget in below(Widget)
-        if widget.__module__.startswith("viz.notebook") and "source" in vars(widget)
+        if widget.__module__.startswith("look_inside_bert.viz.notebook") and "source" in vars(widget)
     }
     apart = {"bertviz", "notebook", "saver", "shared", "standalone"}  # what is no picture of ours by itself
     names = {folder.name for folder in component.FILES.iterdir() if folder.is_dir()} - apart

@@ -62,7 +62,7 @@ def test_a_failure_is_told_in_a_sentence_without_its_words(caplog: pytest.LogCap
     assert answer.status_code == 503
     assert answer.json()["healthy"] is False
     assert answer.json()["why"] == f"{DEFAULT_MODEL} could not answer: ValueError."
-    assert len([record for record in caplog.records if record.name == "web.health"]) == 1
+    assert len([record for record in caplog.records if record.name == "look_inside_bert.web.health"]) == 1
 
 
 def test_all_who_ask_at_once_wait_for_one_check() -> None:

@@ -103,7 +103,7 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ("ROOMS_REDIS", "http://a", "such as redis://127.0.0.1:6379/0."),
         ("EMBEDDED_BY", "https://a.example; script-src *", "such as https://moodle.example.org"),
         ("RUN", "1", "Did you mean INSIDE_BERT_RUNS?"),
-        ("ZZZZ", "1", "`python -m web.settings`"),
+        ("ZZZZ", "1", "`python -m look_inside_bert.web.settings`"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(monkeypatch, name, value, message) -> None:

@@ -28,4 +28,4 @@ _NAMES = (
     "explaining",
 )
 
-LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"pages.learn.lessons.{name}").LESSON for name in _NAMES}
+LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"{__name__}.{name}").LESSON for name in _NAMES}
