@@ -31,11 +31,11 @@ def test_arguments_that_are_none_are_left_out_where_they_can_be() -> None:
 
 
 def test_parts_become_one_script() -> None:
+    imports = "import numpy as np", "from look_inside_bert import C"
+    more = "from look_inside_bert import A, B", "import re"
     parts = {
-        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from look_inside_bert import C")),
-        "the second": Part(
-            "numbers = A(engine)", lambda: np.zeros(3), ("from look_inside_bert import A, B", "import re")
-        ),
+        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), imports),
+        "the second": Part("numbers = A(engine)", lambda: np.zeros(3), more),
     }
     assert script(parts) == (
         "import re\n\nimport numpy as np\n\nfrom look_inside_bert import A, B, C, Engine\n\n"
