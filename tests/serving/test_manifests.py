@@ -42,7 +42,7 @@ from ray.serve._private.api import call_user_app_builder_with_args_if_necessary 
 from serving.app import app
 for config in json.load(sys.stdin):
     for application in ServeDeploySchema.model_validate(config).applications:
-        assert application.import_path == "serving.app:app", application.import_path
+        assert application.import_path == "look_inside_bert.serving.app:app", application.import_path
         build(app, application.args)
     print("taken", flush=True)
 """
