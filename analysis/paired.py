@@ -20,10 +20,7 @@ def paired_p(a: BoolArray, b: BoolArray, unit: IntArray, *, one_sided: bool = Fa
     """
     _, place = np.unique(unit, return_inverse=True)
     sums = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
-    differences: IntArray = sums.astype(np.int64)
-    if one_sided:
-        return sign_flip_p(differences)
-    return min(1.0, 2 * sign_flip_p(differences if differences.sum() > 0 else -differences))
+    return sign_flip_p(sums.astype(np.int64), one_sided=one_sided)
 
 
 def pairwise_p(correct: Sequence[BoolArray], group: IntArray) -> tuple[tuple[float, ...], ...]:
@@ -35,8 +32,9 @@ def pairwise_p(correct: Sequence[BoolArray], group: IntArray) -> tuple[tuple[flo
     return tuple(map(tuple, p.tolist()))
 
 
-def sign_flip_p(differences: IntArray) -> float:
-    """The share of all 2^n ways to sign n whole numbers (n,) whose sum is at least that of ``differences``.
+def sign_flip_p(differences: IntArray, *, one_sided: bool = False) -> float:
+    """The share of all 2^n ways to sign n whole numbers (n,) whose sum is as far from 0 as that of ``differences``;
+    ``one_sided``, at least as high.
 
     Exact but for rounding (relative, in tails as well; 0 below the least float): sums of numbers of one size are
     binomial, and those of different sizes are convolved. Of the most frequent size the tail is enough. 20,000 numbers
@@ -47,6 +45,8 @@ def sign_flip_p(differences: IntArray) -> float:
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     if not len(sizes):
         return 1.0
+    sides = 1 if one_sided else 2  # which are mirror images
+    differences = differences if one_sided else differences * np.sign(differences.sum())
     # The sum is reached where the numbers that get a plus add up to at least those that have one.
     least = int(differences[differences > 0].sum())
     last = int(counts.argmax())
@@ -56,7 +56,7 @@ def sign_flip_p(differences: IntArray) -> float:
             shares = _convolved(shares, int(sizes[place]), int(counts[place]))
     needed = np.ceil((least - np.arange(len(shares))) / sizes[last])
     tails = bdtrc(np.clip(needed, 0, counts[last] + 1) - 1, counts[last], 0.5)
-    return min(1.0, float(shares @ tails))
+    return min(1.0, sides * float(shares @ tails))
 
 
 def _convolved(shares: DoubleArray, size: int, count: int) -> DoubleArray:

@@ -31,14 +31,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """``texts`` for masked words, ``pairs`` for next sentences; half of the pairs are random."""
+    """``texts`` for masked words, ``pairs`` for next sentences; half of the pairs are random. ``of_texts`` and
+    ``of_pairs`` number the document or subject that each text, or each pair's first text, is from.
+    """
 
     texts: tuple[str, ...]
     pairs: tuple[Pair, ...]
+    of_texts: tuple[int, ...]
+    of_pairs: tuple[int, ...]
 
     def sample(self, n: int) -> EvaluationSet:
         """Takes at most ``n`` texts and ``n`` pairs, evenly spaced."""
-        return EvaluationSet(_spaced(self.texts, n), _spaced(self.pairs, n))
+        texts, pairs, of_texts, of_pairs = self.texts, self.pairs, self.of_texts, self.of_pairs
+        return EvaluationSet(_spaced(texts, n), _spaced(pairs, n), _spaced(of_texts, n), _spaced(of_pairs, n))
 
 
 def _spaced(items: Sequence[Item], n: int) -> tuple[Item, ...]:
@@ -85,23 +90,32 @@ def corpus_set(corpus: Path) -> EvaluationSet:
 
     Short documents give their first sentence and the rest as a pair. Raises as ``held_out_documents`` does.
     """
-    texts: list[str] = []
-    following: list[tuple[Hashable, str, str]] = []
+    texts: list[tuple[int, str]] = []
+    following: list[tuple[int, str, str]] = []
     for number, document in enumerate(held_out_documents(corpus)):
         chunks = _chunks(document)
-        texts.extend(_spaced(chunks, PAIRS_A_DOCUMENT))
+        texts.extend((number, chunk) for chunk in _spaced(chunks, PAIRS_A_DOCUMENT))
         if document.ordered and len(document.sentences) >= 2:
             if len(chunks) == 1:
                 chunks = [document.sentences[0], " ".join(document.sentences[1:])]
             starts = _spaced(range(len(chunks) - 1), PAIRS_A_DOCUMENT)
             following.extend((number, chunks[start], chunks[start + 1]) for start in starts)
-    return EvaluationSet(tuple(texts), half_random(following))
+    return EvaluationSet(
+        tuple(text for _, text in texts),
+        half_random(following),
+        tuple(number for number, _ in texts),
+        tuple(number for number, *_ in following),
+    )
 
 
 def written_set() -> EvaluationSet:
     """The sentence pairs written for this project: short modern English."""
     pairs = written_pairs()
+    number = {subject: place for place, subject in enumerate(dict.fromkeys(pair.subject for pair in pairs))}
+    subjects = tuple(number[pair.subject] for pair in pairs)
     return EvaluationSet(
         texts=tuple(f"{pair.first} {pair.second}" for pair in pairs),
         pairs=half_random([(pair.subject, pair.first, pair.second) for pair in pairs]),
+        of_texts=subjects,
+        of_pairs=subjects,
     )

@@ -13,6 +13,7 @@ from model_zoo.types import Quality
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
     from training.evaluation_sets import EvaluationSet
+    from training.tallies import Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,13 @@ class MeasureQuality(Streamed[Quality, Quality]):
         return cls(model)
 
 
-def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) -> Generator[Quality, None, None]:
+def measure_quality(
+    loaded: LoadedModel, held_out: EvaluationSet | None = None, counts: dict[str, Count] | None = None
+) -> Generator[Quality, None, None]:
     """How well a model does on held-out texts and pairs: what is known so far after every batch, in the end all.
 
     ``held_out`` is ``written_set()`` unless another set is given. A model without a head gets the reason
-    instead of a figure.
+    instead of a figure. What the figures are made of is put into ``counts``: "masked", "replaced", "kept", "pairs".
     """
     from model_zoo.masked import refuse_without_head as refuse_without_mlm
     from training.evaluation_sets import written_set
@@ -55,6 +58,7 @@ def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) 
     texts = held_out.texts if no_mlm is None else ()
     pairs = held_out.pairs if no_nsp is None else ()
     encode = loaded_encoder(loaded)
+    counts = {} if counts is None else counts
     quality = Quality(n_total=len(texts) + len(pairs), no_mlm=no_mlm, no_nsp=no_nsp)
     yield quality
     if texts:
@@ -70,10 +74,12 @@ def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) 
                 kept_accuracy=words.kept.accuracy,
                 n_kept=words.kept.n,
             )
+            counts |= {"masked": words.masked, "replaced": words.replaced, "kept": words.kept}
             yield quality
     for evaluated in iter_next_sentences(loaded.model, encode, pairs):
         n_done = len(texts) + evaluated.n
         quality = replace(quality, n_done=n_done, nsp_accuracy=evaluated.accuracy, n_pairs=evaluated.n)
+        counts["pairs"] = evaluated
         yield quality
 
 

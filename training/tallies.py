@@ -6,7 +6,7 @@ All draws come from fixed seeds, so the same weights give the same figures.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from model_zoo.errors import BadCheckpoint, InvalidInput
 from model_zoo.loading import LoadedModel
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 from training.batches import SpecialTokens, mask_tokens
 from training.evaluation_sets import Pair
 
@@ -34,12 +35,20 @@ SEED = 0
 class Count:
     """How many tokens or pairs were evaluated, and how many of these correctly.
 
-    ``loss`` is summed, in nats; pairs have none. Shares and means of nothing are None.
+    ``loss`` is summed, in nats; pairs have none. Shares and means of nothing are None. ``by_item`` (items, 3) has the
+    three numbers of each text or pair.
     """
 
     n: int = 0
     n_right: int = 0
     loss: float = 0.0
+    by_item: DoubleArray = field(default_factory=lambda: np.zeros((0, 3)), repr=False, compare=False)
+
+    @classmethod
+    def of(cls, by_item: DoubleArray) -> Count:
+        """That of items (items, 3)."""
+        n, n_right, loss = by_item.sum(axis=0).tolist()
+        return cls(int(n), int(n_right), loss, by_item)
 
     @property
     def accuracy(self) -> float | None:
@@ -50,7 +59,8 @@ class Count:
         return self.loss / self.n if self.n else None
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.n + other.n, self.n_right + other.n_right, self.loss + other.loss)
+        by_item = np.concatenate([self.by_item, other.by_item])
+        return Count(self.n + other.n, self.n_right + other.n_right, self.loss + other.loss, by_item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +141,12 @@ def iter_masked_words(
         right = (scores[chosen].argmax(dim=-1) == targets).cpu().numpy()
         masked = seen == special.mask
         kept = seen == before  # also a token that was replaced by itself: the model sees no difference
+        row, n_rows = np.nonzero(hidden.chosen)[0], len(batch)
         tally = WordTally(
-            start + len(batch),
-            tally.masked + _count(losses, right, masked),
-            tally.replaced + _count(losses, right, ~masked & ~kept),
-            tally.kept + _count(losses, right, kept),
+            start + n_rows,
+            tally.masked + _count(losses, right, masked, row, n_rows),
+            tally.replaced + _count(losses, right, ~masked & ~kept, row, n_rows),
+            tally.kept + _count(losses, right, kept, row, n_rows),
         )
         if tally.n_chosen:
             yield tally
@@ -143,8 +154,10 @@ def iter_masked_words(
         raise InvalidInput("The held-out texts are too short: no token was masked. Give a larger corpus.")
 
 
-def _count(losses: np.ndarray, right: np.ndarray, among: np.ndarray) -> Count:
-    return Count(int(among.sum()), int(right[among].sum()), float(losses[among].sum(dtype=np.float64)))
+def _count(losses: FloatArray, right: BoolArray, among: BoolArray, row: IntArray, n_rows: int) -> Count:
+    """The count of some of the chosen tokens, by the text (``row``) that each is in."""
+    columns = (among, among & right, among * losses)
+    return Count.of(np.stack([np.bincount(row, weights=column, minlength=n_rows) for column in columns], axis=1))
 
 
 def masked_words(
@@ -161,7 +174,7 @@ def masked_words(
 @torch.no_grad()
 def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[Count]:
     """Pairs whose higher class is right (0 is "is next"): one count per batch, of all pairs so far."""
-    n_right = 0
+    count = Count()
     for start in range(0, len(pairs), BATCH_ROWS):
         batch = pairs[start : start + BATCH_ROWS]
         inputs = encode([p.first for p in batch], [p.second for p in batch])
@@ -169,8 +182,9 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
         if scores is None:
             raise BadCheckpoint(f"{type(model).__name__} gives no scores for pairs. Evaluate a model with an NSP head.")
         guesses = scores.argmax(dim=-1).tolist()
-        n_right += sum((guess == 0) == pair.is_next for guess, pair in zip(guesses, batch, strict=True))
-        yield Count(start + len(batch), n_right)
+        by_pair = [(1.0, (guess == 0) == pair.is_next, 0.0) for guess, pair in zip(guesses, batch, strict=True)]
+        count += Count.of(np.array(by_pair))
+        yield count
 
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:

@@ -1,6 +1,7 @@
 """The exact paired test, beside scipy's tests, all sign flips in whole numbers, and its own rate of false alarms."""
 
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -32,17 +33,18 @@ def test_differences_of_one_item_are_the_sign_test(n: int, better: int) -> None:
         assert round(of_one, 4) == 0.0244
 
 
-def test_differences_of_any_size_are_those_of_every_flip() -> None:
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
+def test_differences_of_any_size_are_those_of_every_flip(alternative: Literal["greater", "two-sided"]) -> None:
+    rng, one_sided = np.random.default_rng(0), alternative == "greater"
     for _ in range(40):
         differences = rng.integers(-6, 8, size=rng.integers(2, 12))
         expected = stats.permutation_test(
-            (differences,), np.sum, permutation_type="samples", alternative="greater", n_resamples=np.inf
+            (differences,), np.sum, permutation_type="samples", alternative=alternative, n_resamples=np.inf
         ).pvalue
-        assert sign_flip_p(differences) == pytest.approx(expected, rel=1e-12)
-        assert share_of_flips(differences.tolist()) == pytest.approx(expected, rel=1e-12)
+        assert sign_flip_p(differences, one_sided=one_sided) == pytest.approx(expected, rel=1e-12)
     for differences in (rng.integers(-9, 12, size=500), np.repeat([1, -1, 3, -40], [700, 50, 90, 3])):
-        assert sign_flip_p(differences) == pytest.approx(share_of_flips(differences.tolist()), rel=1e-9)
+        expected = share_of_flips(differences.tolist()) * (1 if one_sided else 2)  # their sums are far above 0
+        assert sign_flip_p(differences, one_sided=one_sided) == pytest.approx(expected, rel=1e-9)
 
 
 def test_items_of_a_unit_change_sign_together() -> None:

@@ -8,8 +8,10 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
+from scipy import special, stats
 from transformers import BertConfig, BertForPreTraining, BertTokenizer
 
 from model_zoo.errors import InvalidInput
@@ -179,15 +181,21 @@ def test_a_corpus_without_running_text_has_no_pairs(folder: Path, tmp_path: Path
     path.write_bytes(lzma.compress(line.encode()))
     evaluation_set = corpus_set(path)
     assert (evaluation_set.texts, evaluation_set.pairs) == (tuple(held_out), ())
-    more = EvaluationSet(("the cat sees the dog",) * 40, evaluation_set.pairs)
-    assert evaluate(str(folder), more, CPU)["nsp_accuracy"] is None
+    figures, units = evaluate(str(folder), alone(("the cat sees the dog",) * 40, evaluation_set.pairs), CPU)
+    assert figures["nsp_accuracy"] is None
+    assert "nsp_accuracy" not in {**units, **figures["intervals"]}
 
 
 def test_samples_are_evenly_spaced():
-    complete = EvaluationSet(tuple(str(n) for n in range(100)), tuple(Pair(str(n), "", True) for n in range(7)))
+    complete = alone(tuple(str(n) for n in range(100)), tuple(Pair(str(n), "", True) for n in range(7)))
     sample = complete.sample(12)
-    assert sample.texts == tuple(str(n) for n in range(0, 100, 9))
+    assert sample.texts == tuple(map(str, sample.of_texts)) == tuple(str(n) for n in range(0, 100, 9))
     assert sample.pairs == complete.pairs
+
+
+def alone(texts: tuple[str, ...], pairs: tuple[Pair, ...]) -> EvaluationSet:
+    """A set whose texts and pairs are each of a document of its own."""
+    return EvaluationSet(texts, pairs, tuple(range(len(texts))), tuple(range(len(pairs))))
 
 
 @pytest.fixture
@@ -198,8 +206,8 @@ def folder(tokenizer, tmp_path: Path) -> Path:
 
 
 def test_figures_of_a_model_on_disk(folder: Path):
-    held_out = EvaluationSet(("cat dog cat sees",) * 50, tuple(Pair("cat", "dog", n < 30) for n in range(40)))
-    figures = evaluate(str(folder), held_out, CPU)
+    held_out = alone(("cat dog cat sees",) * 50, tuple(Pair("cat", "dog", n < 30) for n in range(40)))
+    figures, _ = evaluate(str(folder), held_out, CPU)
     model = BertForPreTraining.from_pretrained(folder)
     assert figures["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     assert figures["nsp_accuracy"] == 0.75
@@ -207,6 +215,36 @@ def test_figures_of_a_model_on_disk(folder: Path):
         figures["mlm_accuracy"] * math.log(2) + (1 - figures["mlm_accuracy"]) * math.log(16), abs=1e-3
     )
     assert figures["tokens_per_second"] > 0
+
+
+def test_intervals_are_over_documents_and_differences_are_paired(folder: Path, tokenizer, tmp_path: Path):
+    """Of ten documents with two texts and four pairs each, eight hold what this model always says, two its opposite."""
+    other = tmp_path / "other"
+    _constant_bert([1 / 16] * 6 + [1 / 2, 1 / 16, 1 / 16], -5.0).save_pretrained(other)  # always "dog", and "random"
+    tokenizer.save_pretrained(other)
+    texts = tuple("dog dog dog" if n // 2 % 5 == 0 else "cat cat cat" for n in range(20))
+    pairs = tuple(Pair("cat", "dog", n // 4 % 5 > 0) for n in range(40))
+    held_out = EvaluationSet(texts, pairs, tuple(n // 2 for n in range(20)), tuple(n // 4 for n in range(40)))
+    figures, first = evaluate(str(folder), held_out, CPU)
+    right = np.arange(10) % 5 > 0
+    reach = stats.t.ppf(0.975, 9) * stats.sem(right) / (0.8 * 0.2)  # of the log-odds
+    assert figures["nsp_accuracy"] == 0.8
+    assert figures["intervals"]["nsp_accuracy"] == pytest.approx(
+        special.expit(special.logit(0.8) + np.array([-reach, reach])), abs=1e-4
+    )
+    assert (first["mlm_accuracy"][:, 0] == right * first["mlm_accuracy"][:, 1]).all()
+    than_first = evaluate(str(other), held_out, CPU, first)[0]["than_first"]
+    by = 1 - 2.0 * right
+    assert than_first["nsp_accuracy"]["by"] == pytest.approx(-0.6)
+    ends = stats.t.interval(0.95, 9, loc=-0.6, scale=stats.sem(by))
+    assert than_first["nsp_accuracy"]["interval"] == pytest.approx(ends, abs=1e-4)
+    for figure in ("nsp_accuracy", "mlm_accuracy"):
+        of_flips = stats.permutation_test((by * first[figure][:, 1],), np.sum, permutation_type="samples").pvalue
+        assert than_first[figure]["p"] == pytest.approx(of_flips)
+    assert set(than_first["mlm_loss"]) == {"by", "interval"}  # in nats, and in another direction
+    assert than_first["mlm_loss"]["by"] == pytest.approx(-np.log(8) * than_first["mlm_accuracy"]["by"], abs=1e-3)
+    of_others = EvaluationSet(("cat " * 9,) * 20, (), held_out.of_texts, ())
+    assert "mlm_accuracy" not in evaluate(str(other), of_others, CPU, first)[0]["than_first"]
 
 
 def test_speed_counts_real_tokens_by_the_clock(tokenizer, monkeypatch):
@@ -224,9 +262,13 @@ def test_the_command_prints_one_object_a_model(folder: Path, capsys):
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["nsp_accuracy"] == 0.5  # it says "next" to every pair, and half of them are
     assert first.pop("tokens_per_second") > 0
-    assert second == first | {"tokens_per_second": second["tokens_per_second"]}
+    assert second.pop("tokens_per_second") > 0
+    assert {(tied["by"], *tied["interval"], tied.get("p", 1)) for tied in second.pop("than_first").values()} == {
+        (0, 0, 0, 1)
+    }
+    assert second == first
     accuracies = ["mlm_accuracy", "replaced_accuracy", "kept_accuracy", "nsp_accuracy"]
-    assert list(first) == ["id", "parameters", "mlm_loss", *accuracies]
+    assert list(first) == ["id", "parameters", "mlm_loss", *accuracies, "intervals"]
 
 
 def test_a_model_without_a_head_has_null(tokenizer, tmp_path: Path, capsys):

@@ -55,7 +55,8 @@ def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
 
 
 def test_quality_can_be_stopped_and_is_remembered_when_whole(checkpoint, monkeypatch):
-    complete = EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS)), ())
+    texts = tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS))
+    complete = EvaluationSet(texts, (), tuple(range(len(texts))), ())
     monkeypatch.setattr(evaluation_sets, "written_set", lambda: complete)
     engine = Engine("cpu")
     question = MeasureQuality(str(checkpoint("bert_mlm_only")))
