@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from analysis.corpus.sentences import Corpus, is_judged
+from analysis.corpus.sentences import Corpus, alike, is_judged
 from analysis.minimal_pairs import MinimalPair
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
@@ -112,9 +112,9 @@ def check_masked_texts(sentences: Sequence[str], most: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Material:
-    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, or of all sentences that
-    templates made from one frame; the pairs of a template), and ``judged`` of which half each is: heads are ordered on
-    one half and judged on the other.
+    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, of a document or of all
+    sentences that templates made from one frame; the pairs of a template), and ``judged`` of which half each is: heads
+    are ordered on one half and judged on the other.
 
     ``name`` tells it from other material. ``chance`` is the share of right items without a model, None where there is
     no such number. ``n_all`` counts the items there were before some were drawn.
@@ -168,12 +168,13 @@ def word_material(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike,
     taken = [divmod(int(codes[place]), longest) for place in _drawn(len(codes))]
     sentences = corpus.take(number for number, _ in taken)
     spans = (sentence.spans[place] for sentence, (_, place) in zip(sentences, taken, strict=True))
+    clusters = tuple(sentence.unit for sentence in sentences)
     return Material(
         kind="words",
         name=name,
         items=tuple(HiddenWord(sentence.text, span) for sentence, span in zip(sentences, spans, strict=True)),
-        clusters=tuple(sentence.unit for sentence in sentences),
-        judged=tuple(sentence.judged for sentence in sentences),
+        clusters=clusters,
+        judged=tuple(is_judged(clusters).tolist()),
         n_all=len(codes),
     )
 
@@ -181,14 +182,15 @@ def word_material(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike,
 def pair_material(pairs: Sequence[MinimalPair], name: str, *, templates: bool = False) -> Material:
     """Minimal pairs, each by itself; with ``templates`` those of one paradigm belong together and to one half."""
     taken = [pairs[place] for place in _drawn(len(pairs), MOST_PAIRS)]
-    together = [pair.paradigm if templates else pair.good for pair in taken]
+    together = [pair.paradigm if templates else alike(pair.good) for pair in taken]
     number = {cluster: place for place, cluster in enumerate(dict.fromkeys(together))}
+    clusters = tuple(number[cluster] for cluster in together)
     return Material(
         kind="pairs",
         name=name,
         items=tuple(SentencePair(pair.good, pair.bad) for pair in taken),
-        clusters=tuple(number[cluster] for cluster in together),
-        judged=tuple(is_judged(cluster) for cluster in together),
+        clusters=clusters,
+        judged=tuple(is_judged(clusters).tolist()),
         n_all=len(pairs),
         chance=0.5,
     )

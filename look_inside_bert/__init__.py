@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evidence import survey
     from model_zoo import DEFAULT_MODEL, Engine
     from model_zoo.version import __version__
     from reading import read
@@ -22,10 +23,11 @@ _HOMES = {
     "finetune": "look_inside_bert.training",
     "prepare": "look_inside_bert.training.finetuning.prepare",
     "read": "look_inside_bert.reading",
+    "survey": "look_inside_bert.evidence",
 }
 """Where its names are defined."""
 
-__all__ = ["DEFAULT_MODEL", "Engine", "__version__", "finetune", "prepare", "read"]
+__all__ = ["DEFAULT_MODEL", "Engine", "__version__", "finetune", "prepare", "read", "survey"]
 
 if not Path(__file__).with_name("model_zoo").exists():
     from look_inside_bert.checkout import join_rooms

@@ -111,7 +111,8 @@ class ParsedSentence:
 
     ``spans`` are the characters of each word in ``text``, ``numbers`` its place among all words, from 1, ``upos`` its
     part of speech and ``deprel`` its relation, as written ("_" for none). ``all_heads`` (k,) are the places of the
-    heads among all words, from 0; ``ROOT``, and None where none is given.
+    heads among all words, from 0; ``ROOT``, and None where none is given. ``document`` is which of its file's documents
+    it is of, from 1; 0 before the first.
     """
 
     text: str
@@ -120,6 +121,7 @@ class ParsedSentence:
     upos: tuple[str, ...]
     deprel: tuple[str, ...]
     all_heads: tuple[int | None, ...]
+    document: int = 0
 
     @property
     def words(self) -> tuple[str, ...]:

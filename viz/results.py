@@ -23,7 +23,7 @@ from analysis.agreement import readable
 from analysis.corpus.head_statistics import HeadStatistics
 from analysis.corpus.importance import Curve
 from analysis.corpus.relations import Findings, layers_and_heads
-from analysis.corpus.results import Results
+from analysis.corpus.results import Results, Survey
 from analysis.findings import Ranking
 from analysis.heads import HeadTable
 from analysis.lens_fit import JudgedLens
@@ -373,15 +373,32 @@ def _(result: Ranking) -> str:
 
 @body.register
 def _(result: Results) -> str:
-    columns = ["relation", "direction", "layer", "head", "right", "low", "high", "words", "offset_right"]
+    columns = [
+        "relation",
+        "direction",
+        "layer",
+        "head",
+        "right",
+        "low",
+        "high",
+        "lowest",
+        "highest",
+        "words",
+        "offset_right",
+    ]
     table = result.to_frame()
     return body(result.statistics) + (first_rows(table[columns]) if len(table) else "")
 
 
 @body.register
+def _(result: Survey) -> str:
+    return body(result.results)
+
+
+@body.register
 def _(result: Findings) -> str:
     table = result.to_frame()
-    columns = ["relation", "direction", "place", "right", "low", "high", "words", "offset_right"]
+    columns = ["relation", "direction", "place", "right", "low", "high", "lowest", "highest", "words", "offset_right"]
     return first_rows(table[columns] if len(table) else table)
 
 

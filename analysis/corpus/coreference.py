@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.corpus.reading import UNREADABLE
-from analysis.corpus.relations import OFFSETS, Share, bootstrap, layers_and_heads
-from analysis.corpus.sentences import Corpus, Sentence, alike
+from analysis.corpus.relations import N_SPLITS, OFFSETS, Share, Spread, bootstrap, layers_and_heads
+from analysis.corpus.sentences import Corpus, Sentence, alike, is_judged
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
 from reading import Choices, read_files
@@ -249,7 +249,8 @@ def rule_scores(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArra
 @dataclass(frozen=True, slots=True)
 class JudgedHeads(Shows):
     """How often heads are right, ``by`` one of the two measures: ``choosing`` (heads,) on the ``n_choosing`` sentences
-    of one half, ``shares`` (heads,) with 95% intervals over sentences on the ``n_judging`` of the other.
+    of one half, ``shares`` (heads,) with 95% intervals over sentences on the ``n_judging`` of the other; ``spread`` is
+    what other halvings give.
 
     ``heads`` are the heads of each layer, ``order`` all of them, best first on the half that chooses. ``reached`` are
     by name what ``rules`` reach on the half that judges; the offset is the best of the half that chooses.
@@ -262,6 +263,7 @@ class JudgedHeads(Shows):
     order: IntArray = field(repr=False)
     choosing: DoubleArray = field(repr=False)
     shares: tuple[Share, ...] = field(repr=False)
+    spread: Spread
     reached: Mapping[str, Share]
     rules: Mapping[str, Rule] = field(repr=False)
 
@@ -291,13 +293,15 @@ class JudgedHeads(Shows):
 def judge(pairs: Pairs, referred: PronounAttention, by: By = "most") -> JudgedHeads | None:
     """Choose and judge the heads of a model. None where a half has fewer than ``FEWEST`` sentences."""
     sentences = pairs.corpus.take(referred.numbers.tolist())
-    judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
+    judging = _judging(sentences)
     if min(judging.sum(), (~judging).sum()) < FEWEST:
         return None
-    chosen_by = [candidate for candidate in sentences if not candidate.judged]
-    judged_by = [candidate for candidate in sentences if candidate.judged]
+    chosen_by, judged_by = ([sentences[place] for place in np.flatnonzero(half)] for half in (~judging, judging))
     of_heads = right(referred, by)
     choosing = of_heads[~judging].mean(axis=0)
+    halves = np.stack([_judging(sentences, seed) for seed in range(N_SPLITS)])
+    halves = halves[np.minimum(halves.sum(axis=1), (~halves).sum(axis=1)) >= FEWEST]
+    on_halves = (half @ of_heads / half.sum(axis=1, keepdims=True) for half in (~halves, halves))
     nearest, first = (nearer_of_two, first_of_two) if by == "more" else (nearest_noun, first_noun)
     rules: dict[str, Rule] = {
         "nearest noun": nearest,
@@ -315,9 +319,15 @@ def judge(pairs: Pairs, referred: PronounAttention, by: By = "most") -> JudgedHe
         order=np.argsort(-choosing, kind="stable"),
         choosing=choosing,
         shares=shares[:n_heads],
+        spread=Spread.of(*on_halves),
         reached=dict(zip(rules, shares[n_heads:], strict=True)),
         rules=rules,
     )
+
+
+def _judging(sentences: Sequence[Sentence], seed: int = 0) -> BoolArray:
+    """Which sentences are of the half that judges, (sentences,)."""
+    return is_judged([sentence.unit for sentence in sentences], seed)
 
 
 def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
@@ -345,11 +355,10 @@ def accuracy_by_kind(
     of_head = right(referred, judged.by)[:, head]
     sentences = pairs.corpus.take(referred.numbers.tolist())
     kinds = [pairs.kinds[number] for number in referred.numbers]
+    judging = np.flatnonzero(_judging(sentences))
     accuracies = []
     for kind in ("", *KINDS):
-        places = [
-            place for place, sentence in enumerate(sentences) if sentence.judged and (not kind or kinds[place] == kind)
-        ]
+        places = [place for place in judging if not kind or kinds[place] == kind]
         if places:
             (share,) = shares_of(of_head[places][:, None])
             chosen = [sentences[place] for place in places]

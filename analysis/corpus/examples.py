@@ -18,6 +18,7 @@ STEPS: Final = (0.1, 0.3, 0.5, 0.7)
 """What parts the strengths of which each has a sample: below 0.1, 0.1 to 0.3, and so on."""
 DRAWN: Final = 5
 """Sentences in each such sample."""
+_COLUMNS: Final = ["kept", "sentence", "query", "key", "weight"]
 
 
 class Example(NamedTuple):
@@ -60,19 +61,19 @@ class Examples(Shows):
         return f"<Examples of {counted(len(self.top), 'head')}>"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an example: place (of the head among all), kept ("strongest", or "drawn" of a step of strength),
+        """One row an example: place (of the head among all), and what ``of`` has."""
+        rows = [(place, *row) for place in range(len(self.top)) for row in self._rows(place)]
+        return pd.DataFrame(rows, columns=["place", *_COLUMNS])
+
+    def of(self, head: int) -> pd.DataFrame:
+        """One row an example of a head (its place among all): kept ("strongest", or "drawn" of a step of strength),
         sentence (its number), query and key (places of the words), weight; from strong to weak.
         """
-        rows = [
-            (place, kept, *example)
-            for place in range(len(self.top))
-            for kept, examples in (
-                ("strongest", self.strongest(place)),
-                ("drawn", [drawn for step in self.sample(place) for drawn in step]),
-            )
-            for example in examples
-        ]
-        return pd.DataFrame(rows, columns=["place", "kept", "sentence", "query", "key", "weight"])
+        return pd.DataFrame(self._rows(head), columns=_COLUMNS)
+
+    def _rows(self, head: int) -> list[tuple[str, int, int, int, float]]:
+        strongest = [("strongest", *example) for example in self.strongest(head)]
+        return strongest + [("drawn", *example) for step in self.sample(head) for example in step]
 
     def _kept(self) -> Examples:
         number = self.top[..., 1]

@@ -222,9 +222,8 @@ class _Placed:
         rows = [row for row, _ in queries]
         numbers = np.array([sentence.number for sentence in self.sentences])
         units = np.array([sentence.unit for sentence in self.sentences])
-        judged = np.array([sentence.judged for sentence in self.sentences])
         n_words, without_rows = self.placed.sum(axis=1), [query for _, query in queries]
-        return Cases.build(without_rows, right, numbers[rows], judged[rows], n_words[rows], units[rows])
+        return Cases.build(without_rows, right, numbers[rows], n_words[rows], units[rows])
 
     @property
     def frames(self) -> IntArray | None:

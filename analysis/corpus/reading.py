@@ -131,6 +131,7 @@ class _Builder:
         self._notes = notes
         self._texts: set[str] = set()
         self._alike: set[int] = set()  # by hashes, which are smaller than texts
+        self._document, self._begun = 0, (0, 0)  # the number of the last document, its file and its place in this
 
     def add(self, row: Row) -> None:
         if isinstance(row.item, ParsedSentence):
@@ -153,18 +154,26 @@ class _Builder:
             key = hash(alike(text))
             if key in self._alike:
                 self._notes.note(
-                    "Only case or spaces tell some sentences from earlier ones; these stay in one half", line
+                    "Only case or spaces tell some sentences from earlier ones; unless halves are of documents, these "
+                    "stay in one half",
+                    line,
                 )
             self._alike.add(key)
             return True
         self._notes.leave_out(reason, line)
         return False
 
+    def _document_at(self, file: int, place: int = 0) -> int:
+        """The number among all of the document of a sentence: one begins with each file, and where a treebank says."""
+        self._document += (file, place) != self._begun
+        self._begun = file, place
+        return self._document
+
     def _add_plain(self, sentence: str, row: Row) -> None:
         cleaned = sentence.translate(_BLANKS).strip()
         spans = plain_words(cleaned) if len(cleaned) <= _MAX_CHARACTERS else []
         if cleaned and self._new(cleaned, len(spans), row.line):
-            self.corpus.add(cleaned, spans, source=(row.file, row.line))
+            self.corpus.add(cleaned, spans, source=(row.file, row.line), document=self._document_at(row.file))
 
     def _add_parsed(self, sentence: ParsedSentence, row: Row) -> None:
         if not self._new(sentence.text, len(sentence.spans), row.line):
@@ -183,6 +192,7 @@ class _Builder:
             ["_" if problem else deprel.partition(":")[0] or "_" for deprel in sentence.deprel],
             heads,
             (row.file, row.line),
+            document=self._document_at(row.file, sentence.document),
         )
         if self.corpus.n_labels > MAX_LABELS:
             raise InvalidInput(

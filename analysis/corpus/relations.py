@@ -1,4 +1,5 @@
 """Relations between words, and the heads that find them: chosen on one half of the sentences, judged on the other.
+Halves are of frames or documents where these are known, else of sentences (``Corpus.unit``), and drawn ten times.
 
 A case is a word of a sentence, a relation and a direction: from a dependent to its head ("up"), or from a head to its
 dependents of this relation ("down"), any of which counts. A head is right where the word it looks at most, itself and
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.corpus.moments import Moments
-from analysis.corpus.sentences import Sentence
+from analysis.corpus.sentences import Sentence, is_judged
 from analysis.intervals import wilson
 from analysis.paired import paired_p
 from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
@@ -33,10 +34,14 @@ _BIT: Final = {offset: 1 << place for place, offset in enumerate(OFFSETS)}
 FEWEST: Final = 10
 """Cases in each half below which nothing is said of a relation."""
 
+N_SPLITS: Final = 10
+"""Times that a corpus is halved; the first is shown, with its intervals and tests."""
+
 MOST_IN_ENSEMBLE: Final = 4
 _AMONG: Final = 6  # the best heads of the half that chooses, of which ensembles are made
 _DRAWS: Final = 2000
 _BLOCK: Final = 200  # draws at a time: 10,000 sentences take 16 MB
+_AT_ONCE: Final = 8192  # cases unpacked at a time: 144 heads take 5 MB
 _SEED: Final = 35
 _LEFT_OUT = frozenset({"_", "punct", "root"})
 
@@ -84,11 +89,10 @@ def relation_queries(sentence: Sentence, placed: BoolArray) -> Iterator[Relation
 class Cases(Shows):
     """Cases of many sentences, in no order that means anything: an entry each.
 
-    ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``unit`` that of the frame
-    from which templates made it, if they did, and else its own; ``judged`` whether it is of the half that judges,
-    ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as in ``RelationQuery``,
-    ``chance`` how often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are right, packed as
-    ``numpy.packbits`` does.
+    ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``unit`` as
+    ``Sentence.unit``; ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as in
+    ``RelationQuery``, ``chance`` how often a word drawn at random is a partner, ``right`` (cases, bytes) which heads
+    are right, packed as ``numpy.packbits`` does.
     """
 
     names: tuple[Relation, ...] = field(repr=False)
@@ -96,7 +100,6 @@ class Cases(Shows):
     relation: IntArray = field(repr=False)
     sentence: IntArray = field(repr=False)
     unit: IntArray = field(repr=False)
-    judged: BoolArray = field(repr=False)
     query: IntArray = field(repr=False)
     key: IntArray = field(repr=False)
     offsets: IntArray = field(repr=False)
@@ -109,12 +112,11 @@ class Cases(Shows):
         queries: Sequence[RelationQuery],
         right: BoolArray,
         sentence: IntArray,
-        judged: BoolArray,
         n_words: IntArray,
         unit: IntArray | None = None,
     ) -> Cases:
         """Put together from cases, which heads are right (cases, heads), and of each case (cases,) its sentence's
-        number and half, how many of its words are placed, and its unit, the sentence if nothing is given.
+        number, how many of its words are placed, and its unit, the sentence if nothing is given.
         """
         names = tuple(sorted({query.relation for query in queries}))
         number = {name: place for place, name in enumerate(names)}
@@ -125,7 +127,6 @@ class Cases(Shows):
             relation=np.array([number[query.relation] for query in queries], dtype=np.uint16),
             sentence=sentence.astype(np.int32),
             unit=(sentence if unit is None else unit).astype(np.int32),
-            judged=judged.astype(bool),
             query=np.array([query.query for query in queries], dtype=np.uint16),
             key=np.array([query.nearest for query in queries], dtype=np.uint16),
             offsets=np.array([query.offsets for query in queries], dtype=np.uint32),
@@ -190,6 +191,19 @@ class Cases(Shows):
         order = np.lexsort((selected.query, selected.sentence))
         return selected.where(order)  # type: ignore[arg-type]
 
+    @property
+    def judged(self) -> BoolArray:
+        """Which are of the half that judges, (cases,)."""
+        return is_judged(self.unit)
+
+    def n_right(self, some: BoolArray) -> DoubleArray:
+        """In how many of ``some`` (n, cases) each head is right, (n, heads)."""
+        counts = np.zeros((len(some), self.n_heads))
+        for start in range(0, len(self), _AT_ONCE):
+            right = np.unpackbits(self.right[start : start + _AT_ONCE], axis=1, count=self.n_heads)
+            counts += some[:, start : start + _AT_ONCE].astype(np.float32) @ right.astype(np.float32)
+        return counts
+
     def heads_right(self) -> BoolArray:
         """Which heads are right, (cases, heads)."""
         return np.unpackbits(self.right, axis=1, count=self.n_heads).astype(bool)
@@ -199,7 +213,7 @@ class Cases(Shows):
         return (self.offsets[:, None] >> np.arange(len(OFFSETS)) & 1).astype(bool)
 
 
-_ARRAYS: Final = ("relation", "sentence", "unit", "judged", "query", "key", "offsets", "chance", "right")
+_ARRAYS: Final = ("relation", "sentence", "unit", "query", "key", "offsets", "chance", "right")
 ALL: Final = Relation("all", "up")
 """Every relation, from the dependent."""
 
@@ -236,14 +250,34 @@ class Share(Shows):
 
 
 @dataclass(frozen=True, slots=True)
+class Spread(Shows):
+    """What comes of halving a corpus ``n`` times: the head that is best on one half is right in ``lowest`` to
+    ``highest`` of the cases of the other, and ``n_same`` times it is that of the first halving.
+    """
+
+    lowest: float
+    highest: float
+    n_same: int
+    n: int
+
+    @classmethod
+    def of(cls, choosing: DoubleArray, judged: DoubleArray) -> Spread:
+        """From how often each head is right on the two halves of each halving, (halvings, heads) each."""
+        heads = choosing.argmax(axis=1)
+        reached = judged[np.arange(len(heads)), heads]
+        return cls(float(reached.min()), float(reached.max()), int((heads == heads[0]).sum()), len(heads))
+
+
+@dataclass(frozen=True, slots=True)
 class RelationResult(Shows):
     """One relation and the head that finds it best.
 
     ``head`` is a place among all heads, layer by layer; it and the ``offset`` are the best on the ``n_choosing`` cases
     of one half, and judged on the ``n_judged`` cases of ``n_sentences`` sentences of the other. ``choosing`` and
     ``judged`` (heads,) are how often each head is right on each half. ``chance`` is how often a word drawn at random is
-    right. ``p`` is how likely the head would do better than the offset by so much if both were as good as each other
-    (``paired_p``, one-sided, sentences or frames as the units), corrected for the number of relations (Holm 1979).
+    right, ``spread`` what those halvings give that leave each half ``FEWEST`` cases. ``p`` is how likely the head would
+    do better than the offset by so much if both were as good as each other (``paired_p``, one-sided, over the units of
+    the halves), corrected for the number of relations (Holm 1979).
     """
 
     relation: Relation
@@ -252,6 +286,7 @@ class RelationResult(Shows):
     n_sentences: int
     head: int
     accuracy: Share
+    spread: Spread
     offset: int
     by_offset: Share
     chance: float
@@ -260,7 +295,9 @@ class RelationResult(Shows):
     judged: DoubleArray = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row: relation, direction, place of the head, how often it is right (low to high), and the comparisons."""
+        """One row: relation, direction, place of the head, how often it is right (low to high, and from the lowest to
+        the highest of ``splits`` halvings, which choose the ``same_head`` so often), and the comparisons.
+        """
         return pd.DataFrame(
             [
                 {
@@ -270,6 +307,10 @@ class RelationResult(Shows):
                     "right": self.accuracy.share,
                     "low": self.accuracy.low,
                     "high": self.accuracy.high,
+                    "lowest": self.spread.lowest,
+                    "highest": self.spread.highest,
+                    "same_head": self.spread.n_same,
+                    "splits": self.spread.n,
                     "words": self.n_judged,
                     "sentences": self.n_sentences,
                     "offset": self.offset,
@@ -301,40 +342,49 @@ class Findings(Shows):
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def findings(cases: Cases) -> Findings:
-    """Choose the best head and offset of every relation and direction on one half, and judge them on the other."""
+def findings(cases: Cases, n_splits: int = N_SPLITS) -> Findings:
+    """Choose the best head and offset of every relation and direction on one half, and judge them on the other. What
+    the spread is over are halvings by the seeds 0 to ``n_splits`` - 1; all else is by the first.
+    """
+    units = np.arange(cases.unit.max(initial=-1) + 1)
+    halves = np.stack([is_judged(units, seed) for seed in range(n_splits)])
     up = np.array([name.direction == "up" for name in cases.names], dtype=bool)
     every = [(ALL, up[cases.relation])] if len(cases) else []
     rows: list[RelationResult] = []
     hits: list[tuple[BoolArray, IntArray]] = []
     too_few, p_values = [], []
     for relation, chosen in [*every, *((name, cases.relation == at) for at, name in enumerate(cases.names))]:
-        choose, judge = chosen & ~cases.judged, chosen & cases.judged
-        if min(choose.sum(), judge.sum()) < FEWEST:
-            too_few.append((relation, int(chosen.sum())))
+        some = cases.where(chosen)
+        judging = halves[:, some.unit]
+        n_judging = judging.sum(axis=1)
+        enough = np.minimum(n_judging, len(some) - n_judging) >= FEWEST
+        if not enough[0]:
+            too_few.append((relation, len(some)))
             continue
-        choosers, judges = cases.where(choose), cases.where(judge)
-        right = judges.heads_right()
-        choosing, judged = choosers.heads_right().mean(axis=0), right.mean(axis=0)
-        head, offset = int(choosing.argmax()), int(choosers.offsets_right().mean(axis=0).argmax())
-        of_head, of_offset, unit = right[:, head], judges.offsets_right()[:, offset], judges.unit
+        judging, n_judging = judging[enough], n_judging[enough, None]
+        n_all, *n_right = some.n_right(np.vstack([np.ones(len(some), dtype=bool), judging]))
+        judged, choosing = n_right / n_judging, (n_all - n_right) / (len(some) - n_judging)
+        choosers, judges = some.where(~judging[0]), some.where(judging[0])
+        head, offset = int(choosing[0].argmax()), int(choosers.offsets_right().mean(axis=0).argmax())
+        of_head, of_offset, unit = judges.heads_right()[:, head], judges.offsets_right()[:, offset], judges.unit
         hits += [(of_head, unit), (of_offset, unit)]
         p_values.append(paired_p(of_head, of_offset, unit, one_sided=True))
         unknown = Share(0, 0, 0)
         rows.append(
             RelationResult(
                 relation=relation,
-                n_choosing=int(choose.sum()),
-                n_judged=int(judge.sum()),
+                n_choosing=len(choosers),
+                n_judged=len(judges),
                 n_sentences=len(np.unique(judges.sentence)),
                 head=head,
                 accuracy=unknown,
+                spread=Spread.of(choosing, judged),
                 offset=OFFSETS[offset],
                 by_offset=unknown,
                 chance=float(judges.chance.mean()),
                 p=1.0,
-                choosing=choosing,
-                judged=judged,
+                choosing=choosing[0],
+                judged=judged[0],
             )
         )
     shares = bootstrap(hits)
@@ -349,9 +399,9 @@ def findings(cases: Cases) -> Findings:
 
 def bootstrap(samples: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, seed: int = _SEED) -> list[Share]:
     """Of each the share of cases that are right, with the interval between the 2.5 and the 97.5% of what is found where
-    units (sentences, or frames) are drawn with replacement (Efron 1979); (cases,) right and the number of the unit. All
-    have the same draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for so many
-    units.
+    units (sentences, documents or frames) are drawn with replacement (Efron 1979); (cases,) right and the number of the
+    unit. All have the same draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for
+    so many units.
     """
     if not samples:
         return []
@@ -424,5 +474,5 @@ class Ensemble(Shows):
 
 def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> Ensemble | None:
     """Choose and judge groups, the "heads" of the relation's ``cases``. None where there are too few of them."""
-    result = findings(cases).get(relation)
+    result = findings(cases, 1).get(relation)
     return None if result is None else Ensemble(relation, groups[result.head], result.accuracy)

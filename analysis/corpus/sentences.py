@@ -7,7 +7,6 @@ asked for, and is what travels in questions.
 from __future__ import annotations
 
 import unicodedata
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from model_zoo.types import BoolArray, IntArray, Shows, counted
@@ -23,6 +23,10 @@ from reading.items import NO_HEAD as NO_HEAD
 from reading.items import ROOT as ROOT
 
 Label = Literal["upos", "deprel"]
+Unit = Literal["frame", "document", "sentence"]
+
+FEWEST_DOCUMENTS: Final = 20
+"""Documents below which a corpus is halved by sentences: halves of few documents differ in what they are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ class Sentence:
     ``heads`` the place of its head among the words: ``ROOT`` (-1), or ``NO_HEAD`` (-2). ``rare`` are the places of the
     rarest word by the corpus' own counts and by a list of frequencies; None where there is none. ``coreference`` are
     the places of a pronoun, of its antecedent and of a noun that it does not mean. ``frame`` is the number of what it
-    was made from by templates, with others; None where it is by itself.
+    was made from by templates, with others; None where it is by itself. ``together`` is the number of its document, or
+    of the first sentence that it is ``alike``, where ``Corpus.unit`` is that.
     """
 
     number: int
@@ -46,11 +51,13 @@ class Sentence:
     rare: tuple[int | None, int | None] = (None, None)
     coreference: tuple[int, int, int] | None = None
     frame: int | None = None
+    together: int | None = None
 
     @property
     def unit(self) -> int:
-        """What intervals resample: the number of its frame, or its own."""
-        return self.number if self.frame is None else self.frame
+        """What halves are made of and intervals resample: the number of its frame or document, or its own."""
+        together = self.frame if self.together is None else self.together
+        return self.number if together is None else together
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -59,11 +66,6 @@ class Sentence:
     def words(self) -> tuple[str, ...]:
         """The words as they are written."""
         return tuple(self.text[start:end] for start, end in self.spans)
-
-    @property
-    def judged(self) -> bool:
-        """Whether it is of the half on which heads are judged, not of that on which they are chosen."""
-        return is_judged(self.text)
 
 
 _FILLED_IN: Final = ("det", "amod", "advmod", "punct")
@@ -74,9 +76,14 @@ def alike(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def is_judged(text: str) -> bool:
-    """The half of a text, by the text alone: texts that are ``alike`` are in the same one."""
-    return bool(zlib.crc32(alike(text).encode("utf-8", "surrogatepass")) >> 16 & 1)
+def is_judged(units: npt.ArrayLike, seed: int = 0) -> BoolArray:
+    """Which units, by their numbers (n,), are of the half on which heads are judged, not of that on which they are
+    chosen: five of every ten with numbers one after the other. By number and seed alone, so that all parts of a corpus
+    are halved alike.
+    """
+    numbers = np.asarray(units, dtype=np.int64)
+    drawn = np.random.default_rng(seed).random((numbers.max(initial=0) // 10 + 1, 10))
+    return np.asarray((drawn <= np.sort(drawn)[:, 4:5]).reshape(-1)[numbers])
 
 
 @dataclass(slots=True, repr=False)
@@ -102,6 +109,8 @@ class Corpus(Shows):
     _rare: tuple[array[int], array[int]] | None = field(default=None, repr=False)
     _counts: Counter[str] | None = field(default=None, repr=False)
     _frames: array[int] | None = field(default=None, repr=False)
+    _documents: array[int] = field(default_factory=lambda: array("i"), repr=False)  # of each sentence its number
+    _together: array[int] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -132,6 +141,7 @@ class Corpus(Shows):
         heads: Sequence[int] = (),
         source: tuple[int, int] = (0, 0),
         coreference: tuple[int, int, int] | None = None,
+        document: int = 0,
     ) -> None:
         """Append a sentence; what it lacks is filled in. Raises ValueError where columns differ in length."""
         m = len(spans)
@@ -141,13 +151,14 @@ class Corpus(Shows):
             self._coreference[len(self.texts)] = coreference
         self.texts.append(text)
         self.sources.extend(source)
+        self._documents.append(document)
         for span in spans:
             self._spans.extend(span)
         self._upos.extend(self._label(name) for name in (upos or ["_"] * m))
         self._deprel.extend(self._label(name) for name in (deprel or ["_"] * m))
         self._heads.extend(heads or [NO_HEAD] * m)
         self._ends.append(len(self._heads))
-        self._rare = self._counts = self._frames = None
+        self._rare = self._counts = self._frames = self._together = None
 
     def _label(self, name: str) -> int:
         if name not in self._labels:
@@ -207,6 +218,7 @@ class Corpus(Shows):
             ),
             coreference=self._coreference.get(number),
             frame=None if self._frames is None else self._frames[number],
+            together=None if self._frames is not None else self._find_together()[number],
         )
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -230,6 +242,7 @@ class Corpus(Shows):
                 sentence.heads,
                 source,
                 sentence.coreference,
+                self._documents[number],
             )
         counts = self.counts
         part._counts = Counter({word: counts[word] for word in part.counts})
@@ -257,6 +270,32 @@ class Corpus(Shows):
     def n_frames(self) -> int | None:
         """How many frames the sentences were made from; None where each is by itself."""
         return None if self._frames is None else len(set(self._frames))
+
+    @property
+    def unit(self) -> Unit:
+        """What halves are made of, and intervals of relations resample: frames where templates made the sentences, else
+        documents where there are ``FEWEST_DOCUMENTS``, else sentences, of which those that are ``alike`` are one.
+        """
+        if self._frames is not None:
+            return "frame"
+        return "sentence" if len(set(self._documents)) < FEWEST_DOCUMENTS else "document"
+
+    @property
+    def n_units(self) -> int:
+        """How many such units there are."""
+        return len(set(self._find_together() if self._frames is None else self._frames))
+
+    def _find_together(self) -> array[int]:
+        """Of each sentence the number of its document or of the first one like it."""
+        if self._together is None:
+            first: dict[str, int] = {}
+            by_document = self.unit == "document"
+            self._together = (
+                self._documents
+                if by_document
+                else array("i", (first.setdefault(alike(text), at) for at, text in enumerate(self.texts)))
+            )
+        return self._together
 
     def find_frames(self) -> None:
         """Note of each sentence from which frame templates made it: the relations of its words in their order, but for

@@ -55,15 +55,17 @@ def table(results: Results) -> str:
     other.
     """
     rows = [
-        "| relation | words | best head | right, % | best offset, % | random weights, % | uniform, % | p |",
-        "|---|---|---|---|---|---|---|---|",
+        "| relation | words | best head | right, % | splits, % | best offset, % | random weights, % | uniform, % | p |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for finding in results.findings.relations:
         layer, head = results.statistics.head(finding.head)
-        right = _percent(finding.accuracy)
+        right, spread = _percent(finding.accuracy), finding.spread
+        lowest, highest = (f"{100 * share:.0f}" for share in (spread.lowest, spread.highest))
         random = None if results.at_random is None else results.at_random.get(finding.relation)
         rows.append(
             f"| {short(finding.relation)} | {finding.n_judged:,} | {layer + 1}.{head + 1} | {right} "
+            f"| {lowest}–{highest}, {spread.n_same} of {spread.n} "
             f"| {finding.offset:+d}: {_percent(finding.by_offset)} ".replace("-", "−")
             + f"| {'–' if random is None else f'{100 * random.accuracy.share:.0f}'} | {100 * finding.chance:.0f} "
             f"| {'< 0.001' if finding.p < 0.001 else f'{finding.p:.3f}'} |"

@@ -32,6 +32,7 @@ from evidence.questions.refer import Refer
 from jobs.coreference import CoreferenceJob
 from model_zoo.types import counted
 from pages.corpus.head_examples import SENTENCES_SHOWN, choose_result
+from pages.corpus.relations import describe_spread
 from pages.corpus.scene import Scene
 from ui import (
     Field,
@@ -207,7 +208,7 @@ def _results(
     st.markdown(_describe_rules(attention, judged, at_random))
     caption(
         f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
-        f"95%, by bootstrap over sentences.{missing}"
+        f"95%, by bootstrap over sentences. {describe_spread(judged.spread)}{missing}"
     )
     _sentences(scene, pairs, attention, judged, chosen)
 

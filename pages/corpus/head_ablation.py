@@ -16,6 +16,7 @@ from analysis.corpus.importance import Head, HeadComparison, Mean
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
+from analysis.corpus.sentences import Unit
 from evidence.items import HiddenWord, Item, Kind, LeftOut, Material, SentencePair, word_material
 from jobs.ablation import Answers, HeadAblationJob
 from model_zoo.errors import InvalidInput
@@ -60,8 +61,8 @@ _FIRST: Final = 4  # of which so many at once
 @dataclass(frozen=True, slots=True)
 class ItemSource:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
-    that is hidden, for the screen ("the verb"), "" where none is chosen; its sentences are ``framed`` where templates
-    made them. ``lines`` of Python bind ``material`` to it; there are none where they cannot.
+    that is hidden, for the screen ("the verb"), "" where none is chosen; intervals are over ``unit``s, as
+    ``Corpus.unit``. ``lines`` of Python bind ``material`` to it; there are none where they cannot.
     """
 
     name: str
@@ -69,7 +70,7 @@ class ItemSource:
     make: Callable[[], Material]
     hidden: str = ""
     lines: Lines = NO_LINES
-    framed: bool = False
+    unit: Unit = "sentence"
 
 
 def words_of(scene: Scene, relation: Relation) -> ItemSource:
@@ -86,7 +87,7 @@ def words_of(scene: Scene, relation: Relation) -> ItemSource:
         f'material = word_material(corpus, cases.sentence, cases.query, "{relation_key(relation)}")\n',
         (Relation, word_material),
     )
-    return ItemSource(name, "words", make, hidden, lines, scene.corpus.n_frames is not None)
+    return ItemSource(name, "words", make, hidden, lines, scene.corpus.unit)
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -236,10 +237,10 @@ def sentence(matters: HeadComparison, source: ItemSource) -> str:
 
 
 def counted_items(mean: Mean, source: ItemSource) -> str:
-    """How many items a mean is of, and of how many sentences, frames of sentences or templates."""
+    """How many items a mean is of, and of how many sentences, their documents or frames, or templates."""
     n = counted(mean.n, NOUNS[source.kind])
     if source.kind == "words":
-        return f"{n} in {counted(mean.n_clusters, 'frame' if source.framed else 'sentence')}"
+        return f"{n} in {counted(mean.n_clusters, source.unit)}"
     return n if mean.n == mean.n_clusters else f"{n} from {counted(mean.n_clusters, 'template')}"
 
 
@@ -269,8 +270,8 @@ def basis(job: HeadAblationJob, matters: HeadComparison, source: ItemSource) -> 
     """What was measured, of what, and what was left out, for the small print."""
     material, answers = job.material, job.answers
     score = matters.score
-    units = "sentences" if material.kind == "words" else f"{NOUNS[material.kind]}s"
-    if source.framed:
+    units = f"{source.unit if material.kind == 'words' else NOUNS[material.kind]}s"
+    if source.unit == "frame":
         units = "the frames that templates made the sentences from"
     sentences = [
         f"Mean of {SCORES[material.kind]} with nothing off: {signed(score.value)} nats.",

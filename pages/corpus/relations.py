@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corpus.relation_names import ends, short
-from analysis.corpus.relations import ALL, FEWEST, Relation, RelationResult
+from analysis.corpus.relations import ALL, FEWEST, Relation, RelationResult, Spread
 from analysis.corpus.relations import findings as find_relations
 from model_zoo.types import counted
 from pages.corpus import head_examples
@@ -48,6 +48,23 @@ OFFSET: Final = "best offset"
 _SHOWN: Final = 12  # sentences of each kind
 _FIRST: Final = 6
 _RELATION: Final = 360  # px
+_COLUMNS: Final = {
+    **{name: name for name in ("relation", "layer", "head", "words", "sentences", "right")},
+    "low": "from",
+    "high": "to",
+    **{name: name for name in ("lowest", "highest")},
+    "same_head": "same head",
+    **{name: name for name in ("splits", "offset")},
+    "offset_right": "offset right",
+    "offset_low": "offset from",
+    "offset_high": "offset to",
+    "chance": "uniform",
+    "random_right": "random weights",
+    "p": "p (Holm)",
+    "several": "several heads",
+    "several_right": "several right",
+}
+"""The columns of the table that is saved, by those of ``Results.to_frame``."""
 _PUBLISHED_MODELS: Final = frozenset({"google-bert/bert-base-uncased", "bert-base-uncased"})
 _PUBLISHED: Final = Path(__file__).with_name("clark_2019.tsv")
 """Table 1 of the paper: a relation by its label there, in how many percent its best head and the best offset are right;
@@ -107,6 +124,16 @@ def evidence(scene: Scene, finding: RelationResult, place: int) -> str:
     return (
         f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({percent(low)} to {percent(high)}) of "
         f"{finding.n_judged:,} held-out words, {where} where {looks} looks most."
+        + (f" {describe_spread(finding.spread)}" if place == finding.head else "")
+    )
+
+
+def describe_spread(spread: Spread) -> str:
+    """What comes of other halves, beside the interval of a best head."""
+    return (
+        f"In {counted(spread.n, 'random split')} into halves, the best head of one half is right in "
+        f"{percent(spread.lowest)} to {percent(spread.highest)} of the other; {spread.n_same} of {spread.n} choose "
+        "this head."
     )
 
 
@@ -195,8 +222,8 @@ def _best(scene: Scene) -> None:
         partial(_choose, findings),
     )
     caption(
-        "Each head was chosen on one half of the sentences and is judged here on the other, with a 95% bootstrap "
-        f"interval over {scene.units}. Click a point to see its sentences."
+        f"Each head was chosen on one half of {scene.halved} and is judged here on the other, with a 95% bootstrap "
+        "interval over these. Click a point to see its sentences."
     )
 
 
@@ -333,32 +360,15 @@ def _left_out(scene: Scene) -> None:
 
 def table(scene: Scene) -> pd.DataFrame:
     """A row a relation: the best head, how often it is right, and what it is compared with; layers, heads from 1."""
-    statistics = scene.measured.statistics
-    rows = []
-    for finding in scene.measured.findings.relations:
-        layer, head = statistics.head(finding.head)
-        several = scene.measured.ensemble(finding.relation)
-        rows.append(
-            {
-                "relation": relation_key(finding.relation),
-                "layer": layer + 1,
-                "head": head + 1,
-                "words": finding.n_judged,
-                "sentences": finding.n_sentences,
-                "right": finding.accuracy.share,
-                "from": finding.accuracy.low,
-                "to": finding.accuracy.high,
-                "offset": finding.offset,
-                "offset right": finding.by_offset.share,
-                "offset from": finding.by_offset.low,
-                "offset to": finding.by_offset.high,
-                **{name: share for name, share in baselines(scene, finding).items() if name != OFFSET},
-                "p (Holm)": finding.p,
-                "several heads": "" if several is None else " ".join(_named(scene, place) for place in several.heads),
-                "several right": np.nan if several is None else several.accuracy.share,
-            }
-        )
-    return pd.DataFrame(rows)
+    findings, frame = scene.measured.findings.relations, scene.measured.to_frame()
+    frame["relation"] = [relation_key(finding.relation) for finding in findings]
+    frame[["layer", "head"]] += 1
+    if "several" in frame:
+        several = [scene.measured.ensemble(finding.relation) for finding in findings]
+        frame["several"] = [
+            "" if group is None else " ".join(_named(scene, place) for place in group.heads) for group in several
+        ]
+    return frame[[name for name in _COLUMNS if name in frame]].rename(columns=_COLUMNS)
 
 
 def _named(scene: Scene, place: int) -> str:
@@ -372,8 +382,10 @@ VIEW = View(
     draw,
     "Which head looks from a word at its partner: from a verb at its object, from a noun at its determiner?",
     "A head is right where the word it looks at most, itself and special tokens left out, is the partner. It is chosen "
-    "on one half of the sentences and judged on the other. The fixed offset is the best of −10 to 10 words, chosen on "
-    "the same half; random weights are those of a network of the same shape, its best head chosen in the same way.",
+    "on one half of the sentences and judged on the other: halves of the frames that templates made the sentences "
+    "from, of documents where files hold at least 20 (`# newdoc` in CoNLL-U), else of single sentences. The fixed "
+    "offset is the best of −10 to 10 words, chosen on the same half; random weights are those of a network of the "
+    "same shape, its best head chosen in the same way.",
     caution=notes.CAUTION,
     fields=(SHOW, RESULT),
     needs=("attention", "results"),

@@ -32,9 +32,18 @@ class Scene:
 
     @property
     def units(self) -> str:
-        """What the intervals are over, for the small print."""
-        n = self.corpus.n_frames
-        return "sentences" if n is None else f"the {n:,} frames that templates made the sentences from"
+        """What the intervals of measures are over, for the small print; and those of relations where that differs."""
+        return f"sentences (of relations: over {self.halved})" if self.corpus.unit == "document" else self.halved
+
+    @property
+    def halved(self) -> str:
+        """What of the sentences is halved to choose heads and to judge them."""
+        n = self.corpus.n_units
+        return {
+            "frame": f"the {n:,} frames that templates made the sentences from",
+            "document": f"the {n:,} documents",
+            "sentence": "the sentences",
+        }[self.corpus.unit]
 
     @property
     def model(self) -> str:

@@ -44,19 +44,21 @@ def sentences(text: Text, notes: Notes) -> Iterator[tuple[int, ParsedSentence]]:
 
     The text is assembled from the forms and ``SpaceAfter=No``. Words inside a multiword token (1-2) have the characters
     of their own forms where these, one after the other, are the token (wo + n't), and are left out where they are not
-    (du = de + le). Empty nodes (1.1) are left out, comments passed over. Raises InvalidInput with the number of the
-    malformed line.
+    (du = de + le). Empty nodes (1.1) are left out, comments passed over but for ``# newdoc``, which begins a document.
+    Raises InvalidInput with the number of the malformed line.
     """
-    sentence = _Sentence(text.name)
+    sentence, document = _Sentence(text.name), 0
     for number, line in text.numbered():
         if not line.strip():
             if sentence.text:
-                yield sentence.finish(notes)
+                yield sentence.finish(notes, document)
             sentence = _Sentence(text.name)
         elif not line.startswith("#"):
             sentence.add(line, number)
+        elif line[1:].split()[:1] == ["newdoc"]:
+            document += 1
     if sentence.text:
-        yield sentence.finish(notes)
+        yield sentence.finish(notes, document)
 
 
 def table(text: Text) -> Table:
@@ -169,7 +171,7 @@ class _Sentence:
             self._inside += [self._lines[place - 1] for place, *_ in self._parts]
         self._parts = []
 
-    def finish(self, notes: Notes) -> tuple[int, ParsedSentence]:
+    def finish(self, notes: Notes, document: int) -> tuple[int, ParsedSentence]:
         """The line of the first word, and the sentence. Raises InvalidInput where a head points out of it."""
         self._end_token()
         for line, head in zip(self._lines, self._heads, strict=True):
@@ -180,7 +182,7 @@ class _Sentence:
         for line in self._inside:
             notes.leave_out(INSIDE, line)
         numbers, spans, upos, deprel = zip(*self._words, strict=True) if self._words else ((), (), (), ())
-        parsed = ParsedSentence(self.text, spans, numbers, upos, deprel, tuple(self._heads))
+        parsed = ParsedSentence(self.text, spans, numbers, upos, deprel, tuple(self._heads), document)
         return self._lines[0] if self._lines else 0, parsed
 
     def _refuse(self, line: int, problem: str) -> NoReturn:

@@ -15,7 +15,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from analysis.corpus.head_statistics import BY_VALUE, NAMES, HeadSets, HeadStatistics, total
 from analysis.corpus.reading import built_in, read_corpus
-from analysis.corpus.relations import ALL, Relation, best_ensemble, ensembles, findings
+from analysis.corpus.relations import ALL, Relation, best_ensemble, bootstrap, ensembles, findings, shares_right
 from analysis.corpus.sentences import Corpus, Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES
 from analysis.heads import head_table
@@ -87,11 +87,19 @@ def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> 
         (low, high), (above, below) = by_frame.interval(name), alone.interval(name)
         assert np.median((high - low) / (below - above)) > 1.2
     relation = by_frame.cases.names[0]
-    np.testing.assert_array_equal(by_frame.right(relation)[0], alone.right(relation)[0])
-    assert not np.array_equal(by_frame.right(relation)[1], alone.right(relation)[1])
-    finding, other = findings(by_frame.cases).relations[0], findings(alone.cases).relations[0]
-    assert (finding.head, finding.accuracy.share) == (other.head, other.accuracy.share)
-    assert finding.accuracy.high - finding.accuracy.low > other.accuracy.high - other.accuracy.low
+    (shares, *_), (others, *_) = (shares_right(part.cases.select(relation)) for part in (by_frame, alone))
+    np.testing.assert_array_equal(shares, others)
+    head = int(shares.argmax())
+    wide, narrow = (
+        bootstrap([(cases.heads_right()[:, head], cases.unit)])[0]
+        for cases in (by_frame.cases.select(relation), alone.cases.select(relation))
+    )
+    assert wide.share == narrow.share
+    assert wide.high - wide.low > narrow.high - narrow.low
+    # No frame has sentences in both halves.
+    cases, frame = by_frame.cases, np.array([sentence.frame for sentence in sentences])
+    assert not set(frame[cases.sentence[cases.judged]]) & set(frame[cases.sentence[~cases.judged]])
+    assert 0.4 < cases.judged.mean() < 0.6
 
 
 def test_it_travels(engine: Engine) -> None:

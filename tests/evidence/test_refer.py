@@ -7,7 +7,7 @@ import pytest
 from checkpoints import Checkpoint
 
 from analysis.corpus.coreference import PronounAttention, built_in, read_pairs, right
-from analysis.corpus.sentences import Sentence
+from analysis.corpus.sentences import Sentence, is_judged
 from evidence.questions.refer import Refer
 from jobs.coreference import CoreferenceJob
 from model_zoo import Engine
@@ -92,7 +92,7 @@ def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
     judged = job.judged("most")
     assert judged is job.judged("most"), "once"
     assert job.judged("most", random=True) is not None
-    choosing = [not sentence.judged for sentence in EVERY]
+    choosing = ~is_judged([sentence.unit for sentence in EVERY])
     assert judged.choosing.tolist() == right(job.trained, "most")[choosing].mean(axis=0).tolist()
 
 

@@ -8,7 +8,7 @@ import pytest
 from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH, Checkpoint
 from safetensors.numpy import load_file, save_file
 
-from analysis.corpus.sentences import Corpus
+from analysis.corpus.sentences import Corpus, is_judged
 from analysis.minimal_pairs import MinimalPair
 from evidence.items import HiddenWord, LabelledText, Material, label_material, pair_material, word_material
 from jobs import ablation
@@ -195,7 +195,7 @@ def test_words_of_sentences() -> None:
     items = word_material(corpus, [1, 1, 1, 0], [1, 1, 3, 0], "words")
     assert [item.text[slice(*item.span)] for item in items.items] == ["Dogs", "like", "birds"]
     assert items.clusters == (0, 1, 1)
-    assert items.judged == (corpus.sentence(0).judged, *[corpus.sentence(1).judged] * 2)
+    assert items.judged == tuple(is_judged([0, 1, 1]))
     assert (items.kind, items.name, items.n_all, items.chance) == ("words", "words", 3, None)
     assert len(word_material(corpus, [], [], "none")) == 0
 

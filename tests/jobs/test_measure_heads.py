@@ -83,7 +83,7 @@ def test_without_random_weights_the_rest_is_done(engine: Engine, monkeypatch: py
             engine.info("no/such-model-anywhere")
         return corpus_questions.measure_heads(engine, model, corpus)
 
-    monkeypatch.setattr("jobs.measure_heads.measure_heads", refusing)
+    monkeypatch.setattr("evidence.surveying.measure_heads", refusing)
     job = done(MeasureHeadsJob(engine, TINY, built_in(40)))
     assert job.results is not None
     assert job.results.at_random is None

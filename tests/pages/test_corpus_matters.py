@@ -164,7 +164,7 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
     assert "no effect is shown" in nothing
     few = sentence(matters((0.25, np.nan, np.nan), ()), VERBS)
     assert few.endswith("changes by +0.25 over 206 words in 200 sentences: too few for an interval.")
-    framed = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), replace(VERBS, framed=True))
+    framed = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), replace(VERBS, unit="frame"))
     assert "over 206 words in 200 frames." in framed
     assert sentence(matters((-1, -2, -0.5), ()), VERBS).endswith("The layer has no other head to compare it with.")
     assert sentence(matters((-1, -2, -0.5), (-3,)), VERBS).endswith("The one other head of its layer does as much.")

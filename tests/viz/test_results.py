@@ -30,8 +30,17 @@ from analysis.corpus.head_statistics import BatchMeasurer, HeadStatistics
 from analysis.corpus.importance import Curve, Mean, compare_head, compared_sets, gradient_estimates
 from analysis.corpus.looks import Hits, Looks
 from analysis.corpus.reading import built_in, read_corpus
-from analysis.corpus.relations import Cases, Ensemble, Findings, Relation, RelationQuery, RelationResult, Share
-from analysis.corpus.results import Results
+from analysis.corpus.relations import (
+    Cases,
+    Ensemble,
+    Findings,
+    Relation,
+    RelationQuery,
+    RelationResult,
+    Share,
+    Spread,
+)
+from analysis.corpus.results import Results, Survey
 from analysis.findings import Ranking
 from analysis.heads import head_table
 from analysis.latency import ModelCost
@@ -84,12 +93,11 @@ MEANS = {"value": [0.5], "low": [0.25], "high": [0.75], "n": [9], "n_clusters": 
 MEAN = Mean(*(column[0] for column in MEANS.values()))  # type: ignore[arg-type]
 SHARE = Share(0.5, 0.25, 0.75)
 UP = Relation("nsubj", "up")
-CASES = Cases.build(
-    [RelationQuery(UP, 2, (0, 1))], np.array([[True, False, True]]), np.array([7]), np.array([True]), np.array([5])
-)
+CASES = Cases.build([RelationQuery(UP, 2, (0, 1))], np.array([[True, False, True]]), np.array([7]), np.array([5]))
 FOUND = RelationResult(
-    relation=UP, n_choosing=9, n_judged=12, n_sentences=6, head=2, accuracy=SHARE, offset=-1,
-    by_offset=Share(0, 0, 0.5), chance=0.125, p=0.25, choosing=np.zeros(3), judged=np.zeros(3),
+    relation=UP, n_choosing=9, n_judged=12, n_sentences=6, head=2, accuracy=SHARE,
+    spread=Spread(0.25, 0.5, 7, 9), offset=-1, by_offset=Share(0, 0, 0.5), chance=0.125, p=0.25, choosing=np.zeros(3),
+    judged=np.zeros(3),
 )  # fmt: skip
 
 
@@ -107,6 +115,7 @@ def survey() -> HeadStatistics:
 
 
 SURVEY = survey()
+RESULTS = Results(statistics=SURVEY, findings=Findings((FOUND,), ()))
 ITEMS = np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0], [0.5, 1.5, 2.5], [0.0, 0.0, 0.0]], dtype=np.float32)
 MATTERS = compare_head(ITEMS, (ITEMS > 0.75).astype(np.float32), range(3), compared_sets((0, 1), 2))
 FORETOLD = gradient_estimates(np.ones((3, 2, 1), np.float32), ITEMS[:3], range(3))
@@ -159,7 +168,8 @@ PRONOUNS = PronounAttention(
 )  # fmt: skip
 JUDGED = JudgedHeads(
     by="most", heads=(1, 2), n_choosing=10, n_judging=10, order=np.array([2, 0, 1]),
-    choosing=np.array([0.5, 0.25, 0.75]), shares=(SHARE,) * 3, reached={}, rules={},
+    choosing=np.array([0.5, 0.25, 0.75]), shares=(SHARE,) * 3, spread=FOUND.spread,
+    reached={}, rules={},
 )  # fmt: skip
 EXPLAINED = Explained(
     word_units(TEXT), (0, 1), types.Effects(TEXT, INFO, 1, CAT, None, UNTOUCHED, ()), "P",
@@ -220,7 +230,10 @@ EXAMPLES: list[Any] = [
     FOUND,
     Findings((FOUND,), ()),
     Findings((), ()),
-    Results(statistics=SURVEY, findings=Findings((FOUND,), ())),
+    FOUND.spread,
+    RESULTS,
+    Survey("m", built_in(1), RESULTS),
+    Survey("m", built_in(1), RESULTS).head(1, 1),
     Ensemble(UP, (1, 3), SHARE),
     LOOKS,
     Examples(floats([[0.75, 7, 1, 0], [0.5, -1, 0, 0]]), floats([[[0.25, 3, 2, 1]], [[0, -1, 0, 0]]])),

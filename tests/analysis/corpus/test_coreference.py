@@ -15,7 +15,7 @@ import pytest
 
 from analysis.corpus import coreference
 from analysis.corpus.coreference import KINDS, built_in, judge, read_pairs, right
-from analysis.corpus.sentences import Sentence
+from analysis.corpus.sentences import Sentence, is_judged
 from model_zoo.errors import InvalidInput
 
 PRONOUNS = {"he": "he", "him": "he", "she": "she", "her": "she", "it": "it", "they": "they", "them": "they"}
@@ -38,7 +38,7 @@ def test_there_are_200_built_in_sentences() -> None:
     assert not built_in().corpus.notes
     assert all(5 <= len(sentence) <= 22 for sentence in SENTENCES)
     assert built_in().corpus.labels("upos")
-    assert 85 <= sum(sentence.judged for sentence in SENTENCES) <= 115
+    assert 85 <= sum(is_judged([sentence.unit for sentence in SENTENCES])) <= 115
     verbs = Counter(row["verb"] for row in TABLE)
     assert len(verbs) >= 150
     assert max(verbs.values()) <= 3
@@ -177,7 +177,7 @@ def test_a_head_that_knows_is_found_and_no_other(by: coreference.By) -> None:
 
 
 def test_a_head_is_chosen_on_one_half_alone() -> None:
-    judging = np.array([sentence.judged for sentence in SENTENCES])
+    judging = is_judged(range(200))
     there = np.zeros((200, 2), dtype=bool)
     there[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
     there[judging, 1] = True
@@ -185,6 +185,11 @@ def test_a_head_is_chosen_on_one_half_alone() -> None:
     assert judged.order.tolist() == [0, 1]
     assert judged.choosing.tolist() == [1, 0]
     assert [share.share for share in judged.shares] == [0, 1]
+    halves = [is_judged(range(200), seed) for seed in range(10)]
+    best = [there[~half].mean(axis=0).argmax() for half in halves]
+    reached = [there[half].mean(axis=0)[head] for half, head in zip(halves, best, strict=True)]
+    assert (judged.spread.lowest, judged.spread.highest) == pytest.approx((min(reached), max(reached)))
+    assert (judged.spread.n_same, judged.spread.n) == (best.count(0), 10)
     # Too few sentences say nothing.
     assert judge(built_in(), _heads(np.ones((15, 2), dtype=bool))) is None
     # By kind.

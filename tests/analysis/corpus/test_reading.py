@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.corpus import reading
@@ -117,9 +118,11 @@ def test_multiword_tokens_and_empty_nodes_are_counted() -> None:
 def test_repeated_sentences_are_left_out_and_those_alike_kept() -> None:
     corpus = _read("The cat sat.\nThe cat sat.\nthe  cat sat.\nA dog.\n")
     assert corpus.texts == ["The cat sat.", "the  cat sat.", "A dog."]
-    assert corpus.sentence(0).judged == corpus.sentence(1).judged
+    assert [sentence.unit for sentence in corpus] == [0, 0, 2]
+    assert (corpus.unit, corpus.n_units) == ("sentence", 2)
     assert corpus.notes == (
-        "Only case or spaces tell some sentences from earlier ones; these stay in one half (1: line 3).",
+        "Only case or spaces tell some sentences from earlier ones; unless halves are of documents, these stay in one "
+        "half (1: line 3).",
         "Left out 1: sentences that had come before (line 2).",
     )
     # Only the first few lines are named.
@@ -234,6 +237,7 @@ def test_the_built_in_treebank() -> None:
     assert corpus.has_trees
     assert all(NO_HEAD not in sentence.heads for sentence in corpus)
     assert built_in(200) is corpus
+    assert (corpus.unit, corpus.n_units) == ("frame", corpus.n_frames)
     # A sample is drawn by its seed.
     some = sampled(corpus, 50, seed=3)
     assert len(some) == 50
@@ -259,6 +263,21 @@ def test_the_built_in_treebank() -> None:
     mine = _read("One sentence. Another one.")
     assert mine.n_frames is None
     assert [sentence.unit for sentence in mine] == [0, 1]
+
+
+def test_documents_of_treebanks_are_kept_and_halve_them_where_there_are_enough() -> None:
+    blocks = [f"# newdoc id = {n // 2}\n" * (n % 2 == 0) + _words(f"1 word{n} X 0 root") for n in range(2, 52)]
+    corpus = _read(_words("1 before X 0 root") + "".join(blocks), "a.conllu")
+    assert (corpus.unit, corpus.n_units) == ("document", 26)
+    assert [sentence.unit for sentence in corpus] == [0, *np.arange(1, 26).repeat(2)]
+    part = corpus.subset(range(9, 51))
+    assert (part.unit, part.n_units, part.sentence(0).unit) == ("document", 21, corpus.sentence(9).unit)
+    assert [sentence.unit for sentence in corpus.subset([0, 4, 5])] == [0, 1, 2]
+    # Each file begins one; nineteen are too few.
+    files = [(f"{name}.conllu", "".join(blocks[place : place + 20]).encode()) for name, place in (("a", 0), ("b", 20))]
+    assert read_corpus(files).n_units == 20
+    assert [sentence.unit for sentence in read_corpus(files).take([18, 19, 20, 21])] == [10, 10, 11, 11]
+    assert (corpus.subset(range(39)).unit, corpus.subset(range(37)).unit) == ("document", "sentence")
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A corpus: what is put in comes out, halves are by the text alone, and the rarest word is the rarest."""
+"""A corpus: what is put in comes out, and the rarest word is the rarest."""
 
 import corpora
 import pytest
