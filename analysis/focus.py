@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, FloatArray
+from model_zoo.types import AttentionRun, FloatArray, check_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,7 @@ def attention_from_token(run: AttentionRun, position: int) -> FloatArray:
 
     Layers with fewer heads than ``run.n_heads`` leave zeros. Raises InvalidInput for a token that does not exist.
     """
-    if not 0 <= position < run.n_tokens:
-        raise InvalidInput(f"There is no token {position + 1}: the text has {run.n_tokens}. Choose one of them.")
+    check_range("The text", "token", position, run.n_tokens)
     shares = np.zeros((run.n_layers, run.n_heads, run.n_keys), dtype=np.float32)
     for layer in range(run.n_layers):
         rows = run.layer(layer, slice(position, position + 1))[:, 0]

@@ -27,14 +27,14 @@ def rollout(view: AttentionView, first: int = 0, last: int | None = None) -> Flo
     last = view.n_layers - 1 if last is None else last
     if not 0 <= first <= last < view.n_layers:
         raise InvalidInput(
-            f"Rollout cannot go from layer {first + 1} to layer {last + 1}: "
-            f"there are layers 1 to {view.n_layers}. Choose a first layer that is not above the last."
+            f"Rollout goes from a layer to the same or a higher one of the model's {view.n_layers}. Choose a first "
+            "layer that is not above the last."
         )
-    without = [str(layer + 1) for layer in range(first, last + 1) if not view.n_maps(layer)]
+    without = sum(not view.n_maps(layer) for layer in range(first, last + 1))
     if without:
         raise NotSupported(
-            f"Rollout follows attention from layer to layer, and there is none in layer {', '.join(without)}: there, "
-            "tokens are mixed in another way. Choose layers between these, or another model."
+            f"Rollout follows attention from layer to layer, and {without} of the {last + 1 - first} chosen have none: "
+            "there, tokens are mixed in another way. Choose layers between these, or another model."
         )
     maps = (view.layer(layer).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1))
     return rolled_out(maps, residual=not view.of_block).astype(np.float32)

@@ -7,8 +7,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, ContributionMeasure, Encoding, FloatArray, LayerContributions
+from model_zoo.types import AttentionRun, ContributionMeasure, Encoding, FloatArray, LayerContributions, check_range
 
 OfHeads = Literal["weights", "value-weighted"]
 Measure = OfHeads | ContributionMeasure
@@ -111,11 +110,8 @@ class ContributionView:
 
     def map(self, layer: int, number: int) -> FloatArray:
         """(tokens, tokens), float32. Raises InvalidInput unless ``number`` is 0 and the layer exists."""
-        if not 0 <= layer < self.n_layers or number != 0:
-            raise InvalidInput(
-                f"There are layers 1 to {self.n_layers}, each with one map; map {number + 1} of layer {layer + 1} does "
-                "not exist. Choose one of these."
-            )
+        check_range("The model", "layer", layer, self.n_layers)
+        check_range("A layer", "map", number, 1)
         return self.contributions.maps[layer]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from model_zoo import running
-from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.errors import NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
@@ -29,7 +29,7 @@ from model_zoo.types import (
     Stage,
     softmax,
 )
-from model_zoo.types.wording import counted
+from model_zoo.types.wording import check_range
 
 
 def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, head: int) -> Anatomy:
@@ -39,7 +39,6 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
         return _dissect_without_attention(loaded, text, text_pair, layer)
     run = running.attend(loaded, text, text_pair, states_of=True)
     attention_map = run.head(layer, head)  # raises InvalidInput where there is no such head
-    assert run.states is not None
     states = run.states.states
     if run.states.last_unnormed is not None:
         states = np.concatenate([states[:-1], run.states.last_unnormed[None]])
@@ -100,10 +99,7 @@ def parts_of(loaded: LoadedModel, so: str, instead: str = "Choose") -> Parts:
 def _dissect_without_attention(loaded: LoadedModel, text: str, text_pair: str | None, layer: int) -> Anatomy:
     ((_, states),) = running.hidden_states(loaded, [(text, text_pair)])
     n_layers = len(states.states) - 1
-    if not 0 <= layer < n_layers:
-        raise InvalidInput(
-            f"{loaded.info.id} has {counted(n_layers, 'layer')}, 0 to {n_layers - 1}, and no layer {layer}."
-        )
+    check_range(loaded.info.id, "layer", layer, n_layers)
     return Anatomy(
         encoding=states.encoding,
         model=loaded.info,

@@ -8,10 +8,11 @@ Inside ``editing()`` each call is changed by an editor on its way.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Protocol
 
 import torch
@@ -61,6 +62,7 @@ class Call:
     causal: bool = False
     layer: int | None = None  # the number that the module bears, if any
     output: torch.Tensor | None = None  # (batch, queries, heads, d'): what the fused kernel gives the output projection
+    weights: torch.Tensor | None = None  # (batch, heads, queries, keys), where others were put in place of softmax's
 
 
 # A ContextVar, because threads share one model and must not see each other's calls.
@@ -82,22 +84,34 @@ def recording() -> AbstractContextManager[list[Call]]:
 
 
 class Editor(Protocol):
-    """An object that changes attention: which queries may not attend where, and what the output projection is given."""
-
-    maps: list[torch.Tensor] | None
+    """An object that changes attention: what it is computed from, which queries may not attend where, its weights, and
+    what the output projection is given.
+    """
 
     @property
     def hidden(self) -> torch.Tensor | None: ...
 
+    @property
+    def sees_weights(self) -> bool: ...
+
+    def entering(self, call: Call) -> Call: ...
+
+    def weights(self, weights: torch.Tensor) -> torch.Tensor: ...
+
     def output(self, output: torch.Tensor) -> torch.Tensor: ...
 
 
-_editor: ContextVar[Editor | None] = ContextVar("who changes attention", default=None)
+_editors: ContextVar[tuple[Editor, ...]] = ContextVar("who changes attention", default=())
 
 
-def editing(editor: Editor) -> AbstractContextManager[Editor]:
-    """Inside the block the attention calls of this thread are changed by an editor."""
-    return _set(_editor, editor)
+def editing(editor: Editor) -> AbstractContextManager[Any]:
+    """Inside the block the attention calls of this thread are changed by an editor, after those outside of it."""
+    return _set(_editors, (*_editors.get(), editor))
+
+
+def weights_edited() -> bool:
+    """Whether an editor of this thread is shown the weights of the layer at work, and may change them."""
+    return any(editor.sees_weights for editor in _editors.get())
 
 
 def _attend(
@@ -110,33 +124,37 @@ def _attend(
     is_causal: bool | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    editor = _editor.get()
+    editors = _editors.get()
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     layer = getattr(module, "layer_idx", None)
     call = Call(query, key, value, scale, attention_mask, kwargs.get("position_bias"), causal, layer)
-    if editor is not None and (editor.hidden is not None or editor.maps is not None):
-        return editor.output(_unfused(call, editor)), None
-    result = sdpa_attention_forward(
-        module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **kwargs
-    )
-    if editor is not None:
-        return editor.output(result[0]), None
+    for editor in editors:
+        call = editor.entering(call)
+    if weights_edited() or any(editor.hidden is not None for editor in editors):
+        call = _unfused(call, editors)
+    else:
+        result = sdpa_attention_forward(
+            module, call.query, call.key, call.value, attention_mask, scaling=scaling, is_causal=is_causal, **kwargs
+        )
+        call = replace(call, output=result[0])
+    for editor in editors:
+        call = replace(call, output=editor.output(call.output))
     calls = _calls.get()
     if calls is not None:
         # The rule of sdpa_attention_forward: causal only where no mask says otherwise and there is a past to hide.
-        causal = causal and attention_mask is None and query.shape[2] > 1
-        calls.append(replace(call, causal=causal, output=result[0]))
-    return result
+        calls.append(replace(call, causal=causal and attention_mask is None and query.shape[2] > 1))
+    assert call.output is not None
+    return call.output, None
 
 
 def weights_of(call: Call, hidden: torch.Tensor | None = None) -> torch.Tensor:
     """Attention of a call, float (batch, heads, queries, keys): softmax(q kᵀ · scaling), masks and bias applied, and
     nowhere where ``hidden`` (broadcast to that) is True. A query that may look nowhere gets zeros.
     """
-    group = call.query.shape[1] // call.key.shape[1]
-    key = call.key.repeat_interleave(group, dim=1) if group > 1 else call.key
-    scores = (call.query @ key.transpose(-1, -2)).float() * call.scaling
+    if call.weights is not None:
+        return call.weights
+    scores = (call.query @ per_head(call.key, call).transpose(-1, -2)).float() * call.scaling
     if call.position_bias is not None:
         scores += call.position_bias
     if call.mask is None and call.causal:
@@ -156,14 +174,22 @@ def weights_of(call: Call, hidden: torch.Tensor | None = None) -> torch.Tensor:
     return scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
 
 
-def _unfused(call: Call, editor: Editor) -> torch.Tensor:
-    """softmax(q kᵀ · scaling) v step by step, with edges cut and weights noted; (batch, queries, heads, d')."""
-    group = call.query.shape[1] // call.value.shape[1]
-    value = call.value.repeat_interleave(group, dim=1) if group > 1 else call.value
-    weights = weights_of(call, editor.hidden)
-    if editor.maps is not None:
-        editor.maps.append(weights)
-    return (weights.to(value.dtype) @ value).transpose(1, 2)
+def _unfused(call: Call, editors: Sequence[Editor]) -> Call:
+    """The call with its output softmax(q kᵀ · scaling) v, (batch, queries, heads, d'), computed step by step, with
+    edges cut and weights shown to the editors; it holds those that one of them put in.
+    """
+    hidden = [editor.hidden for editor in editors if editor.hidden is not None]
+    computed = weights = weights_of(call, reduce(torch.logical_or, hidden) if hidden else None)
+    for editor in editors:
+        weights = editor.weights(weights)
+    output = (weights.to(call.value.dtype) @ per_head(call.value, call)).transpose(1, 2)
+    return replace(call, output=output, weights=None if weights is computed else weights)
+
+
+def per_head(states: torch.Tensor, call: Call) -> torch.Tensor:
+    """What exists once a key head, for every query head of its group."""
+    group = call.query.shape[1] // states.shape[1]
+    return states.repeat_interleave(group, dim=1) if group > 1 else states
 
 
 AttentionInterface.register(IMPLEMENTATION, _attend)

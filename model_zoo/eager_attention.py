@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from model_zoo.capture import Call
+from model_zoo.capture import Call, weights_edited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,21 +106,23 @@ def _weight(module: Any, name: str) -> torch.Tensor:
 
 
 class _Watch(TorchFunctionMode):
-    """Tells of every result of a function that is given one of the ``weights``, and of what softmax is given.
+    """Tells of every result of a function that is given one of the ``weights``, and of what softmax is given and gives.
 
     A mode belongs to its thread: other texts that pass through the same network at the same time are not seen.
     """
 
     def __init__(
-        self, weights: Mapping[int, Callable[[torch.Tensor], object]], softmax: Callable[[torch.Tensor], None]
+        self,
+        weights: Mapping[int, Callable[[torch.Tensor], object]],
+        softmax: Callable[[torch.Tensor, torch.Tensor], None],
     ) -> None:
         super().__init__()
         self._weights, self._softmax = weights, softmax
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch.nn.functional.softmax:
-            self._softmax(args[0])
         result = func(*args, **(kwargs or {}))
+        if func is torch.nn.functional.softmax:
+            self._softmax(args[0], result)
         if isinstance(result, torch.Tensor):
             for argument in args:
                 if id(argument) in self._weights:
@@ -144,7 +146,7 @@ def recording(encoder: Any, projections: Projections, n_tokens: int) -> Iterator
     def keep_bias(of_places: torch.Tensor) -> None:  # (n, n, heads)
         position_bias.append(of_places.permute(2, 0, 1)[None])
 
-    def put_together(scores: torch.Tensor) -> None:
+    def put_together(scores: torch.Tensor, attention: torch.Tensor) -> None:
         layer = len(calls)
         query, key, value = (results[id(weight)] for weight in weights[layer])
         results.clear()
@@ -159,7 +161,9 @@ def recording(encoder: Any, projections: Projections, n_tokens: int) -> Iterator
             position_bias=position_bias[0] if position_bias else None,
             shared=shared,
         )
-        calls.append(projections.call(captured))
+        call = projections.call(captured)
+        edited = attention[..., :n_tokens, :n_tokens] if weights_edited() else None
+        calls.append(replace(call, weights=edited))
 
     # A weight's first result counts: DeBERTa projects positions after the tokens with the same ones.
     watched: dict[int, Callable[[torch.Tensor], object]] = {

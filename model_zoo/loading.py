@@ -6,8 +6,9 @@ import inspect
 import logging
 import threading
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -31,6 +32,7 @@ from model_zoo import (
     named_pooling,
     network,
     out_of_memory,
+    places,
     registry,
     sources,
 )
@@ -125,6 +127,11 @@ def default_budget(device: torch.device) -> int:
     return int(0.4 * memory_limit())
 
 
+def _remembered_runs() -> LRUCache[Any, Any]:
+    """See ``interventions.layerwise``."""
+    return LRUCache(_KEPT_RUNS, getsizeof=lambda run: run.n_bytes)
+
+
 @dataclass(eq=False, kw_only=True)
 class LoadedModel:
     """A model in memory, ready to run: the network and its heads, its tokenizer, what is known of both."""
@@ -138,9 +145,7 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.means
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    layerwise_runs: LRUCache[Any, Any] = field(  # see interventions.layerwise
-        default_factory=lambda: LRUCache(_KEPT_RUNS, getsizeof=lambda run: run.n_bytes), init=False
-    )
+    layerwise_runs: LRUCache[Any, Any] = field(default_factory=_remembered_runs, init=False)
     layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Stack, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
@@ -148,6 +153,15 @@ class LoadedModel:
 
     def __post_init__(self) -> None:
         self.takes_type_ids = self._takes_type_ids()
+
+    def without_memory(self) -> LoadedModel:
+        """The same model without what it remembers of runs, all that is known of the network being found out before:
+        for runs that are edited.
+        """
+        _ = self.trial, self.places, self.final_norm, self.output_projections("encoder")
+        copied = copy(self)
+        copied.means, copied.layerwise_runs = {}, _remembered_runs()
+        return copied
 
     @property
     def full_precision(self) -> bool:
@@ -308,7 +322,7 @@ class LoadedModel:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
         """
-        return module_discovery.final_norm(self.encoder, self._sample_pass)
+        return module_discovery.final_norm(self.encoder, self.sample_pass)
 
     @cached_property
     def layers(self) -> module_discovery.Layers | None:
@@ -321,6 +335,18 @@ class LoadedModel:
 
         return module_discovery.layers(self.encoder, run, self.final_norm)
 
+    @cached_property
+    def places(self) -> tuple[Mapping[str, places.Place | None], ...]:
+        """The places of each layer at which activations are recorded and edited: see ``places.find``."""
+        return places.find(self)
+
+    def output_modules(self) -> Sequence[Any | None]:
+        """The module that the output of each layer's attention goes through, where it was found to be one."""
+        if self.unfused is None:
+            return self.order_by_layer(module_discovery.output_modules(self.model, self.sample_pass)[1], None)
+        by_weight = {id(getattr(module, "weight", None)): module for module in self.encoder.modules()}
+        return self.order_by_layer([by_weight.get(id(of)) for of in self.unfused.output_weights(self.encoder)], None)
+
     def output_projections(self, stack: Stack) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
         attention's output goes.
@@ -331,16 +357,16 @@ class LoadedModel:
                     output_matrices = self.unfused.output_matrices(self.encoder)
                     self._projections[stack] = tuple(map(capture.as_array, output_matrices))
                 elif stack == "encoder":
-                    of_calls = module_discovery.output_projections(self.model, self._sample_pass)
+                    of_calls = module_discovery.output_projections(self.model, self.sample_pass)
                     self._projections[stack] = self.order_by_layer(of_calls, None)
                 else:
                     weights = module_discovery.output_projections(
-                        self.model, partial(self._sample_pass, self._sample_pass())
+                        self.model, partial(self.sample_pass, self.sample_pass())
                     )
                     self._projections |= {name: tuple(self.family.select_stack(name, weights)) for name in STACKS[1:]}
             return self._projections[stack]
 
-    def _sample_pass(self, states: torch.Tensor | None = None) -> torch.Tensor:
+    def sample_pass(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""
         encoding = self.encode(SAMPLE) if states is None else self.encode_decoder(SAMPLE, SAMPLE)
         return self.forward(encoding, states).last_hidden_state
@@ -461,7 +487,7 @@ def _try_out(loaded: LoadedModel) -> None:
         config.pad_token_id = _NO_PADDING
     with torch.inference_mode():
         if info.cross_attention and loaded.decoder_start(loaded.encode(SAMPLE).ids) is not None:
-            loaded._sample_pass(loaded._sample_pass())
+            loaded.sample_pass(loaded.sample_pass())
         if info.mlm or info.nsp or lm or info.tuned_for:
             loaded.model(**loaded.inputs([loaded.encode(SAMPLE)]))
 

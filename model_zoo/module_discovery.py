@@ -156,10 +156,11 @@ def _begins(states: torch.Tensor, known: torch.Tensor) -> bool:
     return torch.equal(states[tuple(slice(n) for n in known.shape)], known)
 
 
-def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tuple[FloatArray | None, ...]:
-    """W_O (heads, d', width) of each attention call that ``run`` makes, None where it is not found.
-
-    The output projection is the first linear module whose input equals attention's output.
+def output_modules(
+    model: torch.nn.Module, run: Callable[[], object]
+) -> tuple[Sequence[capture.Call], Sequence[Any | None]]:
+    """Each attention call that ``run`` makes, and the output projection behind it, None where it is not found: the
+    first linear module whose input equals attention's output.
     """
     projections: list[Any] = []
     with capture.recording() as calls:
@@ -176,8 +177,13 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
         with capture.hooked(linear, watch, before=True), torch.inference_mode():
             run()
     projections.extend([None] * (len(calls) - len(projections)))
+    return calls, projections
+
+
+def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tuple[FloatArray | None, ...]:
+    """W_O (heads, d', width) of each attention call that ``run`` makes, None where it is not found."""
     weights: list[FloatArray | None] = []
-    for call, projection in zip(calls, projections, strict=True):
+    for call, projection in zip(*output_modules(model, run), strict=True):
         if projection is None:
             weights.append(None)
             continue

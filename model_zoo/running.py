@@ -85,7 +85,7 @@ def attend(
         output_projections=loaded.output_projections(stack),
         stack=stack,
         source=source,
-        states=_states(loaded, [encoding], output.hidden_states, normed, states_of)[0] if with_states else None,
+        hidden_states=_states(loaded, [encoding], output.hidden_states, normed, states_of)[0] if with_states else None,
     )
 
 
@@ -162,14 +162,27 @@ def attend_batches(
     options = _HIDDEN_STATES if with_states else {}
     if loaded.gives_maps:
         options = {**options, "output_attentions": True}
-    order_by_layer: Any = loaded.order_by_layer
     for places, of_batch, output, calls, normed in _passes(loaded, encodings, options, recorded=True):
-        n = max(map(len, of_batch))
-        maps = _maps(loaded, output, "encoder", (n, n)) if loaded.gives_maps else ()
-        states: Sequence[HiddenStates | None] = [None] * len(places)
+        states: Sequence[HiddenStates] = ()
         if with_states:
             states = _states(loaded, of_batch, output.hidden_states, normed, states_of)
-        yield Batch(loaded, places, of_batch, order_by_layer(calls, None), order_by_layer(maps, None), states)
+        yield batch_of(loaded, places, of_batch, output, calls, states)
+
+
+def batch_of(
+    loaded: LoadedModel,
+    places: Sequence[int],
+    encodings: Sequence[Encoding],
+    output: Any,
+    calls: Sequence[Call],
+    states: Sequence[HiddenStates] = (),
+) -> Batch:
+    """A padded pass of the encoder, of what it gave and its attention calls."""
+    n = max(map(len, encodings))
+    maps = _maps(loaded, output, "encoder", (n, n)) if getattr(output, "attentions", None) else ()
+    order_by_layer: Any = loaded.order_by_layer
+    of_texts: Sequence[HiddenStates | None] = states or [None] * len(places)
+    return Batch(loaded, places, encodings, order_by_layer(calls, None), order_by_layer(maps, None), of_texts)
 
 
 def _passes(
@@ -207,7 +220,7 @@ def attend_many(
                     model=loaded.info,
                     layers=tuple(of_layer[row] for of_layer in of_layers),
                     output_projections=projections,
-                    states=batch.states[row],
+                    hidden_states=batch.states[row],
                 ),
             )
 
@@ -241,6 +254,8 @@ def _cut_call(
     call: Call, lengths: Sequence[int], masks: Sequence[dict[int, np.ndarray | None]]
 ) -> list[LayerAttention]:
     """One layer of a batch, a text each; ``masks`` holds for each text those seen before, as in ``_layer``."""
+    if call.weights is not None:
+        return _cut_maps(as_array(call.weights), lengths)
     query, key, value = as_array(call.query), as_array(call.key), as_array(call.value)
     layers: list[LayerAttention] = []
     for row, n in enumerate(lengths):
@@ -270,8 +285,12 @@ def _maps(loaded: LoadedModel, output: Any, stack: Stack, shape: tuple[int, int]
     return tuple(maps)
 
 
-def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> QueryKeyLayer:
-    """The first text of a batch. ``masks`` holds those seen before, since layers hand on one and the same."""
+def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> LayerAttention:
+    """The first text of a batch; its maps alone where others were put in their place. ``masks`` holds the masks seen
+    before, since layers hand on one and the same.
+    """
+    if call.weights is not None:
+        return MapsLayer(as_array(call.weights[0]))
     return QueryKeyLayer(
         query=as_array(call.query[0]),
         key=as_array(call.key[0]),

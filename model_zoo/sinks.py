@@ -25,7 +25,6 @@ def measure_run(run: AttentionRun) -> Sinks:
             "Whether heads look at special tokens is measured from the other tokens, and this text has none. "
             "Type a sentence."
         )
-    assert run.states is not None
     layers, heads, k = run.n_layers, run.n_heads, len(places)
     share, value, added = np.full((3, layers, heads, k), np.nan)
     ordinary_value, update, common, rank = np.full((4, layers, heads), np.nan)

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 import zlib
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,8 +21,9 @@ from cachetools import LRUCache
 from model_zoo import registry, tracing, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
+from model_zoo.edited import Edit, EditedEngine
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
+from model_zoo.errors import Busy, ModelZooError, NotSupported, UnknownModel, Unreachable
 from model_zoo.fair_queue import leaving_turns
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
@@ -126,6 +127,9 @@ class RemoteEngine(EngineInterface):
                 self._results.keep(self._key(question, question.model), answer)
         return results
 
+    def edit(self, edits: Mapping[str, Edit]) -> EditedEngine:  # noqa: ARG002 (none can be)
+        raise NotSupported("Functions cannot be sent to where models run. Edit with an Engine of your own process.")
+
     def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
         model = ", ".join(question.models[:1]) if isinstance(question, Comparison) else question.model
         return self._streamed("stream", question, model)
@@ -163,7 +167,7 @@ class RemoteEngine(EngineInterface):
             layers=tuple(RemoteLayer(heads, self, question, layer, seen) for layer, heads in enumerate(answer.heads)),
             stack=answer.stack,
             source=answer.source,
-            states=answer.states,
+            hidden_states=answer.states,
             attend=question,
             engine=self,
         )
@@ -458,7 +462,7 @@ class RemoteRun(AttentionRun):
             layers=self.engine.read(ReadLayers(self.attend, values=True)),
             stack=self.stack,
             source=self.source,
-            states=self.states,
+            hidden_states=self.hidden_states,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -180,7 +180,7 @@ class Service:
         if not isinstance(result, AttentionRun):
             return result
         heads = tuple(layer.n_heads for layer in result.layers)
-        return RunSketch(result.encoding, result.model, heads, result.stack, result.source, result.states)
+        return RunSketch(result.encoding, result.model, heads, result.stack, result.source, result.hidden_states)
 
     def _ask_all(self, questions: Any) -> list[Any]:
         return [

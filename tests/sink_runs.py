@@ -33,7 +33,7 @@ def run_of(
         encoding,
         layer,
         output_projections=(np.asarray(projection, dtype=np.float32),),
-        states=HiddenStates(encoding, np.stack([entering, entering])),
+        hidden_states=HiddenStates(encoding, np.stack([entering, entering])),
     )
 
 

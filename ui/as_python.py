@@ -21,7 +21,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from model_zoo.engine_interface import EngineInterface
+from model_zoo.engine_methods import EngineMethods
 from model_zoo.question import Question
 from model_zoo.tuned import is_id
 from model_zoo.types import DoubleArray, FloatArray, IntArray
@@ -208,7 +208,7 @@ def call(question: Question[Any], **expressions: str) -> str:
 @cache
 def _methods() -> dict[str | None, str]:
     """The methods of an engine that ask one question, by the docstring that they share with it."""
-    methods = vars(EngineInterface).items()
+    methods = vars(EngineMethods).items()
     return {method.__doc__: name for name, method in methods if hasattr(method, "__signature__")}
 
 

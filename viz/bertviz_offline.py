@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, check_range
 from viz import component
 from viz.layout import clipped
 from viz.palette import MOST_COLOURS, categorical, theme
@@ -79,8 +79,9 @@ def bertviz_html(
         )
     if heads is not None and not heads:
         raise InvalidInput("No head is chosen, so there is nothing to draw. Choose at least one head.")
-    if not 0 <= layer < n_layers or any(not 0 <= head < n_heads for head in heads or ()):
-        raise InvalidInput(f"Choose among layers 1 to {n_layers} and heads 1 to {n_heads}.")
+    check_range("The model", "layer", layer, n_layers)
+    for head in heads or ():
+        check_range("A layer", "head", head, n_heads)
     if sentence_b_start is not None and not 0 < sentence_b_start < n:
         raise InvalidInput(f"The second sentence cannot start at token {sentence_b_start} of {n}.")
     drawn = attention / max(1.0, float(attention.max(initial=0)))

@@ -16,7 +16,7 @@ from analysis.corpus.sentences import NO_HEAD, Sentence
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Streamed
 from model_zoo.text import check_texts
-from model_zoo.types import AttentionRun, BoolArray, Encoding, FloatArray, IntArray, ModelInfo
+from model_zoo.types import AttentionRun, BoolArray, Encoding, FloatArray, IntArray, ModelInfo, check_range
 
 MOST_SENTENCES = 1000
 MOST_HITS = 1000
@@ -80,10 +80,8 @@ class Look(Streamed[Looks, Looks]):
 def _heads(info: ModelInfo, layer: int | None, head: int | None) -> list[tuple[int, int]]:
     """The heads asked about. Raises InvalidInput where there is none such."""
     for noun, wanted, n in (("layer", layer, info.n_layers), ("head", head, info.n_heads)):
-        if wanted is not None and n and not 0 <= wanted < n:
-            raise InvalidInput(
-                f"{info.id} has {noun}s 1 to {n}; {noun} {wanted + 1} does not exist. Choose one of these."
-            )
+        if wanted is not None and n:
+            check_range(info.id, noun, wanted, n)
     layers = range(info.n_layers) if layer is None else (layer,)
     return [(of_layer, number) for of_layer in layers for number in (range(info.n_heads) if head is None else (head,))]
 

@@ -67,7 +67,6 @@ class _Stream:
 
 def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _Stream:
     """Everything that was written into the stream at one position, as it stands when the head reads it."""
-    assert run.states is not None
     stream, states = _Stream(), run.states.states
     _begin(loaded, parts, stream, embeddings(loaded, parts, run.encoding), row)
     total: DoubleArray = states[0][row].astype(np.float64)

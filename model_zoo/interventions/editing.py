@@ -15,6 +15,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from model_zoo import capture
+from model_zoo.capture import Call
 from model_zoo.errors import NotSupported
 from model_zoo.loading import LoadedModel
 
@@ -67,6 +68,20 @@ class Editor:
             changed = changed + fill * (1 - keep)
         return changed
 
+    def entering(self, call: Call) -> Call:
+        """Queries, keys and values stay as they are."""
+        return call
+
+    @property
+    def sees_weights(self) -> bool:
+        return self.maps is not None
+
+    def weights(self, weights: torch.Tensor) -> torch.Tensor:
+        """Notes attention (rows, heads, n, n), where it is asked for."""
+        if self.maps is not None:
+            self.maps.append(weights)
+        return weights
+
     @property
     def hidden(self) -> torch.Tensor | None:
         """Where queries of the layer at work may not look, (rows, heads, n, n)."""
@@ -80,10 +95,20 @@ def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
 
     Raises NotSupported for a family whose heads cannot be told apart.
     """
-    projections = loaded.unfused
     if not editor.rows and editor.outputs is None and editor.maps is None:
         yield
         return
+    if editor.counts and loaded.unfused is None and loaded.info.attention_layers:  # calls are fewer than layers
+        of_calls = {call: editor.rows.get(layer) for call, layer in enumerate(loaded.info.attention_layers)}
+        editor = replace(editor, rows={call: rows for call, rows in of_calls.items() if rows is not None})
+    with editing_attention(loaded, editor):
+        yield
+
+
+@contextmanager
+def editing_attention(loaded: LoadedModel, editor: capture.Editor) -> Iterator[None]:
+    """As ``editing``, by an editor that knows by itself which layer is at work."""
+    projections = loaded.unfused
     if loaded.gives_maps:
         mixed = loaded.family.projections is not None  # a setting of this checkpoint keeps them from being told apart
         why = "are mixed after softmax" if mixed else "come as finished attention, so that what each gives is not known"
@@ -91,22 +116,19 @@ def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
             f"The heads of {loaded.info.id} ({loaded.info.family}) {why}: none can be switched off by itself. Choose "
             "another model, such as BERT."
         )
-    if projections is None:
-        if editor.counts and loaded.info.attention_layers:  # calls are fewer than layers
-            of_calls = {call: editor.rows.get(layer) for call, layer in enumerate(loaded.info.attention_layers)}
-            editor = replace(editor, rows={call: rows for call, rows in of_calls.items() if rows is not None})
-        with capture.editing(editor):
+    with capture.editing(editor):
+        if projections is None:
             yield
-        return
-    weights = {id(weight) for weight in projections.output_weights(loaded.encoder)}
-    with _Functions(editor, weights, loaded.encoder.config.num_attention_heads):
-        yield
+            return
+        weights = {id(weight) for weight in projections.output_weights(loaded.encoder)}
+        with _Functions(editor, weights, loaded.encoder.config.num_attention_heads):
+            yield
 
 
 class _Functions(TorchFunctionMode):
     """Changes what softmax gives, and what is given to the functions that take one of the output ``weights``."""
 
-    def __init__(self, editor: Editor, weights: set[int], n_heads: int) -> None:
+    def __init__(self, editor: capture.Editor, weights: set[int], n_heads: int) -> None:
         super().__init__()
         self._editor, self._weights, self._n_heads = editor, weights, n_heads
 
@@ -134,9 +156,7 @@ class _Functions(TorchFunctionMode):
         weights: torch.Tensor = func(*args, **kwargs)
         if hide is not None:
             weights = weights.masked_fill(hide, 0.0)  # a query that may look nowhere gets nothing
-        if self._editor.maps is not None:
-            self._editor.maps.append(weights)
-        return weights
+        return self._editor.weights(weights)
 
     def _edit_input(self, func: Any, tensor: torch.Tensor) -> torch.Tensor:
         """Brings it into (rows, n, heads, d'), changes it, and brings it back into the family's own shape."""

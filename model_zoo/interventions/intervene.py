@@ -13,13 +13,13 @@ import torch
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.interventions.editing import Editor, Rows
-from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, layerwise_run
+from model_zoo.interventions.layerwise import BLOCKS, Block, LayerwiseRun, layerwise_run, refuse_without_blocks
 from model_zoo.interventions.means import Values, means_for, noted
 from model_zoo.interventions.reading import Reader, hide_tokens, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
 from model_zoo.types import Change, Effects, Encoding, MaskPrediction, ModelInfo, SentenceScore, Value
-from model_zoo.types.wording import counted
+from model_zoo.types.wording import check_range, counted
 
 OtherText = str | tuple[str, str | None] | None
 """The text or pair whose run gives the values that are put in; the question has made a pair of it."""
@@ -145,7 +145,7 @@ def _run(run: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first
         editor,
         first=first,
         states=entering,
-        blocks=Blocks(_blocks_by_layer(changes, places, values)),
+        blocks=_blocks_by_layer(changes, places, values),
         between=between,
     )
     # With all states of a layer the run is the other text's from there on, also where words have other pieces there.
@@ -188,8 +188,7 @@ def _blocks_by_layer(
 ) -> dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]]:
     """Whole blocks that are off, by which and layer."""
     edits: dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]] = {}
-    which: tuple[Block, Block] = ("attention", "feed_forward")
-    for name in which:
+    for name in BLOCKS:
         for layer in sorted({layer for change in changes for layer in getattr(change, name)}):
             rows = [row for row, change in enumerate(changes) if layer in getattr(change, name)]
             fill = values.get((name, layer))
@@ -309,7 +308,7 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequenc
     refuse_heads(info, [head for change in changes for head in change.heads])
     blocks = any(change.attention or change.feed_forward for change in changes)
     if blocks:
-        block_paths(loaded)
+        refuse_without_blocks(loaded)
     states = any(change.states for change in changes)
     if loaded.layers is None and (blocks or states or any(change.hidden and _more(change) for change in changes)):
         raise NotSupported(
@@ -320,18 +319,18 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequenc
         raise InvalidInput("Hidden states are patched in from another text. Give one, or switch heads off instead.")
     for change in changes:
         for layer in (*change.attention, *change.feed_forward):
-            _check_range(info.id, "layer", layer, n_layers)
+            check_range(info.id, "layer", layer, n_layers)
         for layer in change.states:
-            _check_range(info.id, "hidden state", layer, n_layers + 1)
+            check_range(info.id, "hidden state", layer, n_layers + 1)
         for edge in change.edges:
-            _check_range("The text", "token", edge.query, n)
-            _check_range("The text", "token", edge.key, n)
+            check_range("The text", "token", edge.query, n)
+            check_range("The text", "token", edge.key, n)
             if edge.layer is not None:
-                _check_range(info.id, "layer", edge.layer, n_layers)
+                check_range(info.id, "layer", edge.layer, n_layers)
             if edge.head is not None:
-                _check_range(info.id, "head", edge.head, n_heads)
+                check_range(info.id, "head", edge.head, n_heads)
         for place in (*(change.positions or ()), *change.hidden):
-            _check_range("The text", "token", place, n)
+            check_range("The text", "token", place, n)
 
 
 def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
@@ -339,15 +338,10 @@ def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
     for layer, head in heads:
         if not info.n_heads:
             raise NotSupported(info.attention_refusal)
-        _check_range(info.id, "layer", layer, info.n_layers)
-        _check_range(info.id, "head", head, info.n_heads)
+        check_range(info.id, "layer", layer, info.n_layers)
+        check_range(info.id, "head", head, info.n_heads)
 
 
 def _more(change: Change) -> bool:
     """Whether a change does more than hide words."""
     return replace(change, hidden=(), positions=None) != Change()
-
-
-def _check_range(whose: str, noun: str, number: int, n: int) -> None:
-    if not 0 <= number < n:
-        raise InvalidInput(f"{whose} has {counted(n, noun)}, 0 to {n - 1}, and no {noun} {number}. Choose another.")

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
 from model_zoo import capture
-from model_zoo.anatomy import parts_of
+from model_zoo.errors import NotSupported
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
 from model_zoo.module_discovery import LayerCall, first_of
+from model_zoo.places import Change, changing, running_layer
 from model_zoo.types import Encoding
 
 Block = Literal["attention", "feed_forward"]
-Replace = Callable[[torch.Tensor], torch.Tensor]
-
-
-@dataclass(slots=True)
-class Blocks:
-    """What happens to the outputs of whole blocks, (rows, n, width), by (which, layer)."""
-
-    replaced: dict[tuple[Block, int], Replace] = field(default_factory=dict)
-    layer: int = 0
+BLOCKS: Final[Mapping[Block, str]] = {"attention": "attention.out", "feed_forward": "mlp.out"}
+"""The places of what whole blocks add."""
 
 
 class LayerwiseRun:
@@ -106,7 +98,7 @@ class LayerwiseRun:
         *,
         first: int = 0,
         states: torch.Tensor | None = None,
-        blocks: Blocks | None = None,
+        blocks: Mapping[tuple[Block, int], Change] | None = None,
         between: Callable[[int, torch.Tensor], torch.Tensor] | None = None,
     ) -> torch.Tensor:
         """What the head reads, (rows, n, width), of ``rows`` runs from layer ``first`` on, each changed by the editor's
@@ -118,15 +110,16 @@ class LayerwiseRun:
             return self._run_encoder(rows, editor)
         now = self.states[first].expand(rows, -1, -1) if states is None else states
         order, back = self.layers.order, self.layers.back
-        blocks = blocks or Blocks()
-        with editing(loaded, editor), _replacing(loaded, blocks):
+        changes = {(layer, BLOCKS[block]): change for (block, layer), change in (blocks or {}).items()}
+        with editing(loaded, editor), changing(loaded, changes):
             for number in range(first, self.n_layers):
                 if between is not None:
                     now = between(number, now)
-                editor.layer = blocks.layer = number
+                editor.layer = number
                 call, module = self._layer_calls[number], self.layers.modules[number]
                 states_now = now.permute(order).contiguous()
-                now = call.run(module, states_now, partial(_rows_of, rows=rows)).permute(back)
+                with running_layer(number):
+                    now = call.run(module, states_now, partial(_rows_of, rows=rows)).permute(back)
             if between is not None:
                 now = between(self.n_layers, now)
         return self.finish(now)
@@ -188,32 +181,10 @@ def _rows_of(value: Any, rows: int) -> Any:
     return value
 
 
-def block_paths(loaded: LoadedModel) -> dict[Block, str]:
-    """Where whole blocks end inside of a layer. Raises NotSupported where nobody has said."""
-    parts = parts_of(loaded, "whole blocks cannot be switched off", "Switch heads off, or choose")
-    return {"attention": parts.output, "feed_forward": parts.outer}
-
-
-@contextmanager
-def _replacing(loaded: LoadedModel, blocks: Blocks) -> Iterator[None]:
-    """Inside the block this thread's outputs of whole blocks are replaced."""
-    if not blocks.replaced:
-        yield
-        return
-    assert loaded.layers is not None
-    with ExitStack() as hooks:
-        for which, path in block_paths(loaded).items():
-
-            def change(_: Any, __: Any, output: torch.Tensor, which: Block = which) -> torch.Tensor | None:
-                replaced = blocks.replaced.get((which, blocks.layer))
-                return None if replaced is None else replaced(output)
-
-            ends = [_inside(layer, path) for layer in dict.fromkeys(loaded.layers.modules)]
-            hooks.enter_context(capture.hooked(ends, change))
-        yield
-
-
-def _inside(layer: torch.nn.Module, path: str) -> torch.nn.Module:
-    """A part of a layer; ALBERT's layers stand in a group of their own."""
-    layer = layer.albert_layers[0] if hasattr(layer, "albert_layers") else layer
-    return attrgetter(path)(layer)
+def refuse_without_blocks(loaded: LoadedModel) -> None:
+    """Raises NotSupported for a network in which it was not seen what whole blocks add."""
+    if not all({*BLOCKS.values()} <= of_layer.keys() for of_layer in loaded.places):
+        raise NotSupported(
+            f"What whole blocks add was not found in the layers of {loaded.info.id} ({loaded.info.family}), so they "
+            "cannot be switched off. Switch heads off, or choose another model, such as BERT."
+        )

@@ -9,14 +9,15 @@ get is nearer to that of words than of full stops.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 import torch
 
 from model_zoo.heldout import spread_pairs
 from model_zoo.interventions.editing import Editor
-from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths
+from model_zoo.interventions.layerwise import BLOCKS, LayerwiseRun, refuse_without_blocks
 from model_zoo.interventions.reading import hide_tokens
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Encoding
@@ -38,21 +39,14 @@ _WORD, _FIRST = -1, -2
 def noted(loaded: LoadedModel, encodings: Sequence[Encoding], with_blocks: bool) -> tuple[LayerwiseRun, Values]:
     """A run of some texts of one length, and what its parts gave: its heads, and whole blocks where they are asked for.
 
-    Raises NotSupported as ``block_paths`` does.
+    Raises NotSupported as ``refuse_without_blocks`` does.
     """
     editor = Editor(outputs=None if loaded.gives_maps else [])
-    run, values, blocks = LayerwiseRun(loaded, encodings), Values(), Blocks()
-
-    def note(which: Block, layer: int) -> Callable[[torch.Tensor], torch.Tensor]:
-        def keep(output: torch.Tensor) -> torch.Tensor:
-            values[which, layer] = output
-            return output
-
-        return keep
-
+    run, values, blocks = LayerwiseRun(loaded, encodings), Values(), {}
     if with_blocks:
-        for which in block_paths(loaded):
-            blocks.replaced |= {(which, layer): note(which, layer) for layer in range(run.n_layers)}
+        refuse_without_blocks(loaded)
+        every = ((block, layer) for block in BLOCKS for layer in range(run.n_layers))
+        blocks = {part: partial(values.__setitem__, part) for part in every}
     run.run(len(encodings), editor, blocks=blocks)
     # A decoder's come later.
     of_heads = zip(loaded.trial.attention_layers, editor.outputs or (), strict=False)

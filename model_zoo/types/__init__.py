@@ -49,6 +49,7 @@ from model_zoo.types.models import (
 )
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary
 from model_zoo.types.quality import Quality
+from model_zoo.types.recording import Recording as Recording
 from model_zoo.types.run import STACKS, AttentionRun, Stack
 from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, TokenScores
 from model_zoo.types.sentences import SentenceScore
@@ -56,4 +57,4 @@ from model_zoo.types.shows import Shows, set_html_formatter
 from model_zoo.types.sinks import Sinks
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import MB, counted, duration, format_interval, megabytes, signed
+from model_zoo.types.wording import MB, check_range, counted, duration, format_interval, megabytes, signed

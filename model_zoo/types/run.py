@@ -15,7 +15,7 @@ from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import counted
+from model_zoo.types.wording import check_range, counted
 
 # Whose attention: a model of one stack (BERT, GPT-2) has the first alone. "cross" is how the decoder looks at what
 # the encoder has read.
@@ -39,7 +39,7 @@ class AttentionRun(ReadOnly, Shows):
     its bias; None where the projection could not be found. They are weights of the model, and may be its own memory:
     every run of a model holds the same ones, ``n_bytes`` does not count them, and a pickled run leaves them out,
     because they are often many times larger than the rest. ``with_output_projections`` gives them back. ``states`` are
-    the vectors of the same pass, where they were asked for.
+    the vectors of the same pass, where they were asked for (else ``hidden_states`` is None).
     """
 
     encoding: Encoding
@@ -48,7 +48,7 @@ class AttentionRun(ReadOnly, Shows):
     output_projections: tuple[FloatArray | None, ...] = field(default=(), repr=False, metadata={OF_THE_MODEL: True})
     stack: Stack = "encoder"
     source: Encoding | None = None
-    states: HiddenStates | None = None
+    hidden_states: HiddenStates | None = None
 
     def __post_init__(self) -> None:
         if (self.source is None) != (self.stack == "encoder"):
@@ -102,15 +102,20 @@ class AttentionRun(ReadOnly, Shows):
         """
         layer_masks = (getattr(layer, "mask", None) for layer in self.layers)
         masks = {mask.__array_interface__["data"]: mask.nbytes for mask in layer_masks if mask is not None}
-        states = 0 if self.states is None else self.states.n_bytes
+        states = 0 if self.hidden_states is None else self.hidden_states.n_bytes
         return sum(layer.n_bytes for layer in self.layers) + sum(masks.values()) + states
 
-    def _layer(self, layer: int) -> LayerAttention:
-        if not 0 <= layer < self.n_layers:
+    @property
+    def states(self) -> HiddenStates:
+        """The vectors of the same pass. Raises InvalidInput where the run was made without them."""
+        if self.hidden_states is None:
             raise InvalidInput(
-                f"{self.model.id} has layers 1 to {self.n_layers}; layer {layer + 1} does not exist. "
-                "Choose one of these."
+                "This run was made without its hidden states. Ask for them, too: attend(model, text, states=True)."
             )
+        return self.hidden_states
+
+    def _layer(self, layer: int) -> LayerAttention:
+        check_range(self.model.id, "layer", layer, self.n_layers)
         return self.layers[layer]
 
     def heads_of(self, layer: int) -> int:
@@ -120,13 +125,11 @@ class AttentionRun(ReadOnly, Shows):
     def _head(self, layer: int, head: int) -> LayerAttention:
         of_layer = self._layer(layer)
         if not of_layer.n_heads:
-            others = ", ".join(str(number) for number, other in enumerate(self.layers, 1) if other.n_heads)
-            raise InvalidInput(f"Layer {layer + 1} of {self.model.id} has no attention. Those that have: {others}.")
-        if not 0 <= head < of_layer.n_heads:
+            others = ", ".join(str(number) for number, other in enumerate(self.layers) if other.n_heads)
             raise InvalidInput(
-                f"{self.model.id} has heads 1 to {of_layer.n_heads}; head {head + 1} does not exist. "
-                "Choose one of these."
+                f"Layer {layer} of {self.model.id}, counted from 0, has no attention. Those that have: {others}."
             )
+        check_range(self.model.id, "head", head, of_layer.n_heads)
         return of_layer
 
     def head(self, layer: int, head: int) -> FloatArray:

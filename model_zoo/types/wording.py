@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from model_zoo.errors import InvalidInput
+
 MB: Final = 10**6
 """Bytes of a megabyte, in every setting and message and on every screen."""
 
@@ -13,6 +15,12 @@ _SHOWN_CHARACTERS = 40  # of a text, in a result's line
 def counted(count: int, noun: str) -> str:
     """ "1 layer", "1,200 layers"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def check_range(whose: str, noun: str, number: int, n: int) -> None:
+    """Raises InvalidInput for a number, from 0, of which there is none such."""
+    if not 0 <= number < n:
+        raise InvalidInput(f"{whose} has {counted(n, noun)}, 0 to {n - 1}, and no {noun} {number}. Choose another.")
 
 
 def duration(seconds: float) -> str:

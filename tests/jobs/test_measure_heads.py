@@ -137,8 +137,8 @@ def test_where_no_sentence_can_match_no_model_is_asked_and_why_it_cannot_be_had_
     assert (job.complete, job.looks, job.n_total) == (True, None, 0)
     for model, layer, words in (
         ("embedded/bilstm", None, "has no attention"),
-        (TINY, 2, "layers 1 to 2"),
-        (TINY, 99, "layers 1 to 2"),
+        (TINY, 2, "2 layers, 0 to 1"),
+        (TINY, 99, "no layer 99"),
     ):
         assert words in str(run(AttentionSearchJob(engine, model, corpus(), IT, CAT, layer)).failure)
 

@@ -139,7 +139,7 @@ def test_value_norms_need_the_output_projection(projections: tuple[None, ...]) -
 
 def test_norms_of_the_sum_refuse_heads_that_do_not_exist() -> None:
     run = run_of(two_tokens(), projections=(array([np.eye(2)]),))
-    with pytest.raises(InvalidInput, match="heads 1 to 1; head 2 does not exist"):
+    with pytest.raises(InvalidInput, match="1 head, 0 to 0, and no head 1"):
         run.norms_of_sum(0, [0, 1])
     with pytest.raises(InvalidInput, match="No head is chosen"):
         run.norms_of_sum(0, [])
@@ -164,10 +164,10 @@ def test_finished_maps() -> None:
 @pytest.mark.parametrize(
     ("layer", "head", "message"),
     [
-        (1, 0, "tiny has layers 1 to 1; layer 2 does not exist. Choose one of these."),
-        (-1, 0, "layer 0 does not exist"),
-        (0, 1, "tiny has heads 1 to 1; head 2 does not exist. Choose one of these."),
-        (0, -1, "head 0 does not exist"),
+        (1, 0, "tiny has 1 layer, 0 to 0, and no layer 1."),
+        (-1, 0, "no layer -1"),
+        (0, 1, "tiny has 1 head, 0 to 0, and no head 1."),
+        (0, -1, "no head -1"),
     ],
 )
 def test_layers_and_heads_out_of_range(layer: int, head: int, message: str) -> None:

@@ -118,7 +118,7 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(engine: Engine, checkp
     maps = builders.run(
         SENTENCE,
         builders.random_maps(0, 1, 7, 7),
-        states=run_of(looks_at(0, 0.5), np.ones((1, 7, 2)), np.ones((7, 2))).states,
+        hidden_states=run_of(looks_at(0, 0.5), np.ones((1, 7, 2)), np.ones((7, 2))).states,
     )
     with pytest.raises(NotSupported, match="gives finished attention maps only"):
         measure_run(maps)

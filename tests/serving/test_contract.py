@@ -23,7 +23,7 @@ from analysis.views import Norms, Weights
 from evidence.questions.lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError, UnknownModel
+from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError, NotSupported, UnknownModel
 from model_zoo.questions.fill_all import FillAll
 from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.measure_cost import MeasureCost
@@ -181,6 +181,14 @@ def test_predictions_and_scores(candidate: EngineInterface, local: Engine) -> No
         lambda engine: engine.ask(FillAll(DEFAULT_MODEL, MASKED)),
     ):
         assert same(ask(candidate), ask(local))
+
+
+def test_recording(candidate: EngineInterface, local: Engine) -> None:
+    at = ("layer.1.mlp.activation", "layer.*.attention.weights")
+    assert same(candidate.record(DEFAULT_MODEL, TEXT, at=at).copy(), local.record(DEFAULT_MODEL, TEXT, at=at).copy())
+    if not isinstance(candidate, Engine):
+        with pytest.raises(NotSupported, match="cannot be sent"):
+            candidate.edit({"layer.1.out": 0})
 
 
 @pytest.mark.slow

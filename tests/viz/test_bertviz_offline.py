@@ -124,8 +124,8 @@ def test_what_does_not_fit_is_refused() -> None:
             bertviz_html("head", layers, tokens)
     for wrong, message in (
         ({"heads": []}, "at least one head"),
-        ({"heads": [3]}, "layers 1 to 2 and heads 1 to 3"),
-        ({"layer": 2}, "layers 1 to 2 and heads 1 to 3"),
+        ({"heads": [3]}, "3 heads, 0 to 2"),
+        ({"layer": 2}, "2 layers, 0 to 1"),
         *(({"sentence_b_start": start}, "second sentence") for start in (0, 6, 7)),
     ):
         with pytest.raises(InvalidInput, match=message):

@@ -1,0 +1,79 @@
+"""An engine whose answers are given while activations are edited, and the question that stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from model_zoo.engine_methods import EngineMethods
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.question import Comparison, LoadedModel, Question, Streamed
+
+if TYPE_CHECKING:
+    import torch
+
+Result = TypeVar("Result")
+Piece = TypeVar("Piece")
+
+Edit = Callable[["torch.Tensor"], "torch.Tensor | None"] | Any
+"""A function of a tensor, or what is put in its place: numbers that can be broadcast to its shape."""
+
+Edits = tuple[tuple[str, Edit], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Edited(Question[Result]):
+    """A question, answered while activations are edited. It is never remembered: functions have no equals."""
+
+    question: Question[Result]
+    edits: Edits
+
+    remembered = False
+
+    @property
+    def model(self) -> str:  # type: ignore[override]
+        return self.question.model
+
+    @property
+    def full_precision(self) -> bool:  # type: ignore[override]
+        return self.question.full_precision
+
+    def extra_bytes(self, loaded: LoadedModel) -> int:
+        return self.question.extra_bytes(loaded)
+
+    def answer(self, loaded: LoadedModel) -> Result:
+        from model_zoo.interventions.activations import editing_places
+
+        own = loaded.without_memory()
+        with editing_places(own, self.edits):
+            return self.question.answer(own)
+
+
+class EditedEngine(EngineMethods):
+    """The engine while activations are edited: asked in the same words. See ``Engine.edit``."""
+
+    def __init__(self, engine: EngineMethods, edits: Mapping[str, Edit]) -> None:
+        if not edits:
+            raise InvalidInput("There is nothing to edit. Name a place, such as layer.2.mlp.out.")
+        self._engine, self._edits = engine, tuple(edits.items())
+
+    def ask(self, question: Question[Result]) -> Result:
+        return self._engine.ask(Edited(question, self._edits))
+
+    def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
+        return [self.ask(question) for question in questions]
+
+    def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
+        if isinstance(question, Comparison):
+            raise NotSupported("A comparison of models is not edited. Ask for each of them by itself.")
+        yield from question.replay(self.ask(question))
+
+    def stream_all(
+        self,
+        questions: Sequence[Question[Result]],
+        *,
+        remember: bool = True,  # noqa: ARG002 (nothing is)
+    ) -> Generator[tuple[int, Result], None, None]:
+        for place, question in enumerate(questions):
+            yield place, self.ask(question)
