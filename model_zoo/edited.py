@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from model_zoo.engine_methods import EngineMethods
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.question import Comparison, LoadedModel, Question, Streamed
-
-if TYPE_CHECKING:
-    import torch
+from model_zoo.types.recording import Edit, Edits
 
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
-
-Edit = Callable[["torch.Tensor"], "torch.Tensor | None"] | Any
-"""A function of a tensor, or what is put in its place: numbers that can be broadcast to its shape."""
-
-Edits = tuple[tuple[str, Edit], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +38,9 @@ class Edited(Question[Result]):
     def answer(self, loaded: LoadedModel) -> Result:
         from model_zoo.interventions.activations import editing_places
 
-        own = loaded.without_memory()
-        with editing_places(own, self.edits):
-            return self.question.answer(own)
+        forgetful = loaded.without_memory()
+        with editing_places(forgetful, self.edits):
+            return self.question.answer(forgetful)
 
 
 class EditedEngine(EngineMethods):

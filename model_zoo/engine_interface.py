@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from model_zoo.answer_cache import AnswerCache
 from model_zoo.downloading import Download, Downloads
-from model_zoo.edited import Edit, EditedEngine
+from model_zoo.edited import EditedEngine
 from model_zoo.engine_methods import EngineMethods
 from model_zoo.types import EngineState, HeldModel, ModelStatus
+from model_zoo.types.recording import Edit
 
 Result = TypeVar("Result")
 

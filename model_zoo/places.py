@@ -71,8 +71,8 @@ def find(loaded: LoadedModel) -> tuple[Mapping[str, Place | None], ...]:
     if layers is None:
         return tuple(_places_of_attention(loaded, number) for number in range(loaded.trial.n_layers))
     events: list[list[_Event]] = [[] for _ in layers.modules]
-    whole = dict.fromkeys(layers.modules)
-    watched = [part for layer in whole for part in layer.modules() if part in whole or not any(part.children())]
+    ends = dict.fromkeys(layers.modules)
+    watched = [part for layer in ends for part in layer.modules() if part in ends or not any(part.children())]
 
     def watch(module: Any, args: Any, kwargs: Any, output: Any) -> None:
         entered, left = (*args, kwargs.get("hidden_states"))[0], first_of(output)
@@ -106,12 +106,12 @@ def _places_of_attention(loaded: LoadedModel, number: int) -> dict[str, None]:
 
 
 def _sides(
-    events: Sequence[_Event], whole: _Event, projection: torch.nn.Module | None
+    events: Sequence[_Event], layer: _Event, projection: torch.nn.Module | None
 ) -> dict[str, tuple[torch.nn.Module, bool]]:
-    """The modules at the places of a layer, and whether a place is what the module is given; ``whole`` is the call of
+    """The modules at the places of a layer, and whether a place is what the module is given; ``layer`` is the call of
     the layer, ``projection`` the module that attention's output goes through.
     """
-    width = whole.entered.shape[-1]
+    width = layer.entered.shape[-1]
     sides: dict[str, tuple[torch.nn.Module, bool]] = {}
     attended = next((at for at, event in enumerate(events) if event.module is projection), -1)
     added = events[attended] if attended >= 0 else None
@@ -136,7 +136,7 @@ def _sides(
     norms = [
         at
         for at, event in enumerate(events)
-        if type(event.module).__name__.endswith("Norm") and event.left.shape == whole.left.shape
+        if type(event.module).__name__.endswith("Norm") and event.left.shape == layer.left.shape
     ]
     before = [at for at in norms if at < attended]
     between = [at for at in norms if attended < at < inners[0]]
@@ -150,14 +150,14 @@ def _sides(
         return sides
     total = events[between[-1]].entered
     for event in events[: between[-1]] if added is None else (added,):  # without one, what makes the sum has made it
-        if _is_sum(total, whole.entered, event.left):
+        if _is_sum(total, layer.entered, event.left):
             sides |= {"attention.out": (event.module, False), "attention.residual": (events[between[-1]].module, True)}
             break
     stream = events[between[-1]].left if post else total
     if post and _is_sum(events[after[-1]].entered, stream, events[outer].left):
         sides["mlp.residual"] = (events[after[-1]].module, True)
-    elif not post and _is_sum(whole.left, stream, events[outer].left):
-        sides["mlp.residual"] = (whole.module, False)
+    elif not post and _is_sum(layer.left, stream, events[outer].left):
+        sides["mlp.residual"] = (layer.module, False)
     return sides
 
 

@@ -21,13 +21,14 @@ from cachetools import LRUCache
 from model_zoo import registry, tracing, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
-from model_zoo.edited import Edit, EditedEngine
+from model_zoo.edited import EditedEngine
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import Busy, ModelZooError, NotSupported, UnknownModel, Unreachable
 from model_zoo.fair_queue import leaving_turns
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
 from model_zoo.types import MB, AttentionRun, FloatArray, HeldModel, MapsLayer, ModelStatus, QueryKeyLayer
+from model_zoo.types.recording import Edit
 from serving import wire
 from serving.messages import Failed, Progress, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
 

@@ -93,7 +93,7 @@ def _read_by_users() -> Iterator[tuple[str, str]]:
             yield f"{file.relative_to(ROOT).as_posix()}:{line}", text
 
 
-_NATURAL = {("model_zoo/engine_interface.py", "what")}
+_NATURAL = {("model_zoo/engine_methods.py", "what")}
 """Files with the private name that is the natural word there."""
 
 

@@ -12,11 +12,11 @@ import torch
 
 from model_zoo import capture, places, running
 from model_zoo.capture import Call, as_array
-from model_zoo.edited import Edit, Edits
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions.editing import editing_attention
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Encoding, FloatArray, Recording
+from model_zoo.types.recording import Edit, Edits
 
 At = tuple[int, str]
 """A place: its layer and its name in it."""
@@ -34,7 +34,7 @@ def record(loaded: LoadedModel, pairs: Sequence[running.Texts], at: Sequence[str
         recorded = {place: as_array(tensor) for place, tensor in _run(loaded, batch, set(wanted.values())).items()}
         for row, (index, encoding) in enumerate(zip(indices, batch, strict=True)):
             cut = {place: _cut(place[1], array[row], len(encoding)) for place, array in recorded.items()}
-            yield index, Recording(encoding, loaded.info, {name: cut[place] for name, place in wanted.items()})
+            yield index, Recording(encoding, loaded.info, tuple(wanted), tuple(cut[place] for place in wanted.values()))
 
 
 def _run(loaded: LoadedModel, encodings: Sequence[Encoding], wanted: set[At]) -> dict[At, torch.Tensor]:
@@ -112,9 +112,9 @@ def _edited(name: str, edit: Edit, states: torch.Tensor) -> torch.Tensor:
     try:
         if not callable(edit):
             return torch.as_tensor(edit, dtype=states.dtype, device=states.device).expand_as(states).clone()
-        own = states.clone()
-        edited = edit(own)
-        edited = own if edited is None else edited
+        copied = states.clone()
+        edited = edit(copied)
+        edited = copied if edited is None else edited
     except Exception as error:
         raise InvalidInput(f"The edit at {name} failed, given {tuple(states.shape)}: {error}") from error
     if not isinstance(edited, torch.Tensor) or edited.shape != states.shape:

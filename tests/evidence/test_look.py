@@ -236,7 +236,7 @@ def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
         with pytest.raises(InvalidInput):
             Look(**({"model": TINY, "sentences": sentences, "query": IT, "key": IT} | wrong))
     for head in ((2, None), (0, 4), (-1, 0)):
-        with pytest.raises(InvalidInput, match="does not exist"):
+        with pytest.raises(InvalidInput, match="and no"):
             engine.ask(Look(TINY, sentences, IT, IT, *head))
     with pytest.raises(NotSupported):
         engine.ask(Look("embedded/bilstm", sentences, IT, IT))

@@ -103,17 +103,17 @@ def test_they_are_what_the_modules_give(name: str, engine: Engine, checkpoint: C
     attention, inner, outer = BY_MODULE[name]
     engine.encode(str(checkpoint(name)), TEXT)
     with engine._memory.lease(str(checkpoint(name)), False) as loaded:
-        given: dict[str, Any] = {}
+        passed: dict[str, Any] = {}
         modules = {path: loaded.encoder.get_submodule(path) for path in (attention, inner, outer)}
         for path, module in modules.items():
-            module.register_forward_hook(lambda _, args, out, path=path: given.update({path: (args[0], out)}))
+            module.register_forward_hook(lambda _, args, out, path=path: passed.update({path: (args[0], out)}))
         recorded = engine.record(str(checkpoint(name)), TEXT, at="layer.1.*")
         n = len(recorded.encoding)
         for place, value in (
-            ("attention.out", given[attention][1]),
-            ("mlp.inner", given[inner][1]),
-            ("mlp.activation", given[outer][0]),
-            ("mlp.out", given[outer][1]),
+            ("attention.out", passed[attention][1]),
+            ("mlp.inner", passed[inner][1]),
+            ("mlp.activation", passed[outer][0]),
+            ("mlp.out", passed[outer][1]),
         ):
             np.testing.assert_array_equal(recorded[f"layer.1.{place}"], value[0, :n].float().numpy())
 
@@ -180,12 +180,12 @@ def test_edits_are_what_interventions_do(name: str, engine: Engine, checkpoint: 
 def test_an_attention_map_is_replaced(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """With the identity, every token's context is its own value, and the run shows the map that was put in."""
     model = str(checkpoint(name))
-    own = np.eye(len(engine.encode(model, TEXT)))
-    edited = engine.edit({"layer.1.attention.weights": own})
+    identity = np.eye(len(engine.encode(model, TEXT)))
+    edited = engine.edit({"layer.1.attention.weights": identity})
     recorded = edited.record(model, TEXT, at=["layer.1.attention.*", "layer.1.in", "layer.0.out"])
     close(recorded["layer.1.attention.context"], recorded["layer.1.attention.values"])
     run = edited.attend(model, TEXT)
-    np.testing.assert_array_equal(run.layer(1), np.broadcast_to(own, run.layer(1).shape))
+    np.testing.assert_array_equal(run.layer(1), np.broadcast_to(identity, run.layer(1).shape))
     plain = engine.attend(model, TEXT)
     close(run.layer(0), plain.layer(0))
     assert np.abs(run.layer(2) - plain.layer(2)).max() > 1e-3

@@ -178,7 +178,7 @@ def test_layers_and_heads_out_of_range(layer: int, head: int, message: str) -> N
         assert message in str(caught.value)
     if layer:
         for ask_layer in (run.layer, run.value_norms, run.norms_of_sum):
-            with pytest.raises(InvalidInput, match="does not exist"):
+            with pytest.raises(InvalidInput, match="and no"):
                 ask_layer(layer)
 
 
@@ -245,9 +245,9 @@ def test_a_run_becomes_a_table_by_hand() -> None:
     chosen = run.to_frame(layer=1, head=[1])
     assert list(chosen["weight"]) == [0, 1, 0.25, 0.75]
     assert len(run.to_frame(layer=[], head=0)) == 0
-    with pytest.raises(InvalidInput, match="head 2 does not exist"):
+    with pytest.raises(InvalidInput, match="no head 1"):
         run.to_frame(head=1)
-    with pytest.raises(InvalidInput, match="layer 3 does not exist"):
+    with pytest.raises(InvalidInput, match="no layer 2"):
         run.to_frame(layer=2)
 
 

@@ -272,7 +272,7 @@ def test_a_method_of_the_engine_is_made_of_its_question() -> None:
     assert signature.return_annotation == tuple[MaskPrediction, ...] | list[tuple[MaskPrediction, ...]]
     assert signature.parameters["top_k"].default == 10
     assert Engine.fill_mask.__doc__ == FillMask.__doc__
-    assert Engine.fill_mask.__qualname__ == "EngineInterface.fill_mask"
+    assert Engine.fill_mask.__qualname__ == "EngineMethods.fill_mask"
     assert list(inspect.signature(Engine.encoded_states).parameters)[2] == "texts"
 
 

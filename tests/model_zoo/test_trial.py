@@ -107,7 +107,7 @@ def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
         np.testing.assert_allclose(of_list.layer(number), maps[0].numpy(), atol=1e-6)
         assert run.value_norms(number).shape == (4, run.n_tokens)
     assert run.layer(0).shape == (0, run.n_tokens, run.n_tokens)
-    with pytest.raises(InvalidInput, match="Those that have: 2, 4"):
+    with pytest.raises(InvalidInput, match="Those that have: 1, 3"):
         run.head(0, 0)
     aim = TargetAnswer("next token")
     scores = engine.attribute(str(folder), SHORT, method="attention", aim=aim).scores
@@ -115,7 +115,7 @@ def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
     np.testing.assert_allclose(scores[1:], mean[1 : len(scores)], atol=1e-6)  # [CLS] is none of the words
     with pytest.raises(NotSupported):
         engine.attribute(str(folder), SHORT, method="rollout", aim=aim)
-    with pytest.raises(InvalidInput, match="Those that have: 2, 4"):
+    with pytest.raises(InvalidInput, match="Those that have: 1, 3"):
         engine.dissect(str(folder), SHORT, layer=2, head=0)
 
 

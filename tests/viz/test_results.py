@@ -181,7 +181,7 @@ EXAMPLES: list[Any] = [
     builders.run(TEXT, floats([[1, 0], [0.25, 0.75]])),
     types.LayerContributions(encoding=TEXT, model=INFO, measure="ALTI", maps=floats([[1, 0], [0.25, 0.75]])),
     types.HiddenStates(TEXT, floats([[3, 4], [0, 1]]), (5,)),
-    types.Recording(TEXT, INFO, {"embeddings": floats([[3, 4], [0, 1]])[0]}),
+    types.Recording(TEXT, INFO, ("embeddings",), (floats([[3, 4], [0, 1]])[0],)),
     types.MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.5, (types.Target("bird", "bird", 3, 0.125, -2.0, 7),)),
     types.MaskLens(1, ((DOG, CAT), (CAT, DOG)), CAT, (2, 1), (-2.0, -0.5), (1, 2)),
     types.Shift("she", 1, -3.0, -1.0),
