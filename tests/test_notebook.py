@@ -72,3 +72,13 @@ def test_the_table_names_what_bertviz_and_this_project_have() -> None:
     assert {("engine.", "attend"), ("run.", "query_key"), ("", "grid")} <= calls
     owners = {"engine.": EngineInterface, "run.": AttentionRun, "": notebook}
     assert [name for owner, name in calls if not hasattr(owners[owner], name)] == []
+
+
+def test_the_names_of_the_contract_are_there() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    section = page.partition("\n## The contract\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", section, re.MULTILINE)
+    names = {row: re.findall(r"`(\w+)`", cell) for row, cell in rows}
+    assert [name for name in names["`Engine`"] if not hasattr(EngineInterface, name)] == []
+    assert [name for name in names["what `attend` gives"] if not hasattr(AttentionRun, name)] == []
+    assert sorted(names["`viz.notebook`"]) == sorted(notebook.__all__)
