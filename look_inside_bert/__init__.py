@@ -1,4 +1,4 @@
-"""Look inside BERT and its relatives from Python: ``from look_inside_bert import Engine, finetune, read``.
+"""Look inside BERT and its relatives from Python: ``from look_inside_bert import Engine, finetune, read, survey``.
 
 The project's rooms are modules of this package, ``look_inside_bert.viz.notebook`` and the like. What is imported from
 the package itself imports no torch before a model runs.

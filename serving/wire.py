@@ -144,10 +144,9 @@ def _packed(value: Any) -> msgpack.ExtType:
         return _extension(_SET, list(value))
     if isinstance(value, ModelZooError):
         return _extension(_ERROR, [kind.__name__, list(value.__reduce__()[1]), dict(vars(value))])
-    name = _name(kind)
-    if _types().get(name) is not kind:
-        raise TypeError(f"{name} is not listed to travel")
-    return _extension(_OBJECT, [name, *(getattr(value, field) for field in _names()[kind])])
+    if _types().get(_name(kind)) is not kind:
+        raise TypeError(f"{_name(kind)} is not listed to travel")
+    return _extension(_OBJECT, [_name(kind), *(getattr(value, field) for field in _names()[kind])])
 
 
 def _extension(code: int, content: list[Any]) -> msgpack.ExtType:
