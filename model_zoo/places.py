@@ -114,7 +114,6 @@ def _sides(
     width = layer.entered.shape[-1]
     sides: dict[str, tuple[torch.nn.Module, bool]] = {}
     attended = next((at for at, event in enumerate(events) if event.module is projection), -1)
-    added = events[attended] if attended >= 0 else None
     linear = [at for at, event in enumerate(events) if isinstance(event.module, _LINEAR) and at > attended]
     outer = next((at for at in reversed(linear) if events[at].left.shape[-1] == width), -1)
     size = events[outer].entered.shape[-1]
@@ -123,8 +122,8 @@ def _sides(
         for at in linear
         if at < outer and events[at].entered.shape[-1] == width and events[at].left.shape[-1] in (size, 2 * size)
     ]
-    if added is not None:
-        sides["attention.out"] = (added.module, False)
+    if attended >= 0:
+        sides["attention.out"] = (events[attended].module, False)
     if not inners:
         return sides
     sides |= {"mlp.activation": (events[outer].module, True), "mlp.out": (events[outer].module, False)}
@@ -138,8 +137,8 @@ def _sides(
         for at, event in enumerate(events)
         if type(event.module).__name__.endswith("Norm") and event.left.shape == layer.left.shape
     ]
-    before = [at for at in norms if at < attended]
-    between = [at for at in norms if attended < at < inners[0]]
+    before = [at for at in norms if at < (attended if attended >= 0 else linear[0])]
+    between = [at for at in norms if at < inners[0]][len(before) :]
     after = [at for at in norms if at > outer]
     post = bool(after) and not before
     of_attention, of_mlp = (between, after) if post else (before, between)
@@ -148,16 +147,19 @@ def _sides(
             sides[name] = (events[of_block[-1]].module, False)
     if not between:
         return sides
-    total = events[between[-1]].entered
-    for event in events[: between[-1]] if added is None else (added,):  # without one, what makes the sum has made it
-        if _is_sum(total, layer.entered, event.left):
-            sides |= {"attention.out": (event.module, False), "attention.residual": (events[between[-1]].module, True)}
-            break
-    stream = events[between[-1]].left if post else total
-    if post and _is_sum(events[after[-1]].entered, stream, events[outer].left):
-        sides["mlp.residual"] = (events[after[-1]].module, True)
-    elif not post and _is_sum(layer.left, stream, events[outer].left):
-        sides["mlp.residual"] = (layer.module, False)
+    # What is added may be a projection's output, or what a norm makes of it (Gemma); without a projection it is what
+    # makes the sum.
+    last = events[between[-1]]
+    added = next(
+        (e for e in events[max(attended, 0) : between[-1]] if _is_sum(last.entered, layer.entered, e.left)), None
+    )
+    if added is not None:
+        sides |= {"attention.out": (added.module, False), "attention.residual": (last.module, True)}
+    total, stream = (events[after[-1]].entered, last.left) if post else (layer.left, last.entered)
+    added = next((e for e in events[outer:] if _is_sum(total, stream, e.left)), None)
+    if added is not None:
+        sides |= {"mlp.out": (added.module, False)}
+        sides["mlp.residual"] = (events[after[-1]].module, True) if post else (layer.module, False)
     return sides
 
 
@@ -188,9 +190,10 @@ def running_layer(number: int) -> Iterator[None]:
 
 
 class Number:
-    """The number of the layer that is at work."""
+    """The number of the layer that is at work, or was the last to be, and whether it still is."""
 
     number = -1  # before the first
+    at_work = False
 
 
 @contextmanager
@@ -212,8 +215,12 @@ def numbering(loaded: LoadedModel) -> Iterator[Number]:
         of_module, by_itself = numbers[module], _by_itself.get()
         following = (number for number in of_module if number > now.number)
         now.number = next(following, of_module[0]) if by_itself is None else by_itself
+        now.at_work = True
 
-    with capture.hooked(numbers, enter, before=True):
+    def leave(*_: Any) -> None:
+        now.at_work = False
+
+    with capture.hooked(numbers, enter, before=True), capture.hooked(numbers, leave):
         yield now
 
 

@@ -149,12 +149,12 @@ class _AttentionEditor:
         self._changes = changes
 
     def _change(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        change = self._changes.get((self.now.number, f"attention.{name}"))
+        change = self._changes.get((self.now.number, f"attention.{name}")) if self.now.at_work else None
         return tensor if change is None else change(tensor)
 
     @property
     def sees_weights(self) -> bool:
-        return (self.now.number, "attention.weights") in self._changes
+        return self.now.at_work and (self.now.number, "attention.weights") in self._changes
 
     def entering(self, call: Call) -> Call:
         query, key = self._change("queries", call.query), self._change("keys", call.key)

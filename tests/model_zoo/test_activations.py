@@ -146,7 +146,7 @@ def log_p(predictions: Any) -> float:
     return prediction.targets[0].log_probability
 
 
-@pytest.mark.parametrize("name", ["bert", "albert", "distilbert", "deberta", "mpnet", "modernbert"])
+@pytest.mark.parametrize("name", ["bert", "albert", "bart", "distilbert", "deberta", "mpnet", "modernbert"])
 def test_edits_are_what_interventions_do(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """A block, a head and an edge, each off by an edit and by the intervention of that name; ALBERT's layers are one
     module.
@@ -163,7 +163,7 @@ def test_edits_are_what_interventions_do(name: str, engine: Engine, checkpoint: 
         ({"layer.*.mlp.out": 0.0}, {"feed_forward": [0, 1, 2]}),
     ]
     if FAMILIES[name].interface:
-        cases.append(({"layer.1.attention.context": head_off}, {"heads": [(1, 2)]}))
+        cases.append(({"layer.2.attention.context": head_off}, {"heads": [(2, 2)]}))
     plain = log_p(engine.fill_mask(model, text, targets=target))
     for edits, parts in cases:
         edited = log_p(engine.edit(edits).fill_mask(model, text, targets=target))
