@@ -137,11 +137,11 @@ def _sides(
         for at, event in enumerate(events)
         if type(event.module).__name__.endswith("Norm") and event.left.shape == layer.left.shape
     ]
-    before = [at for at in norms if at < (attended if attended >= 0 else linear[0])]
-    between = [at for at in norms if at < inners[0]][len(before) :]
+    before = [at for at in norms if at < inners[0] and torch.equal(events[at].entered, layer.entered)]
+    between = [at for at in norms if at < inners[0] and at not in before]
     after = [at for at in norms if at > outer]
     post = bool(after) and not before
-    of_attention, of_mlp = (between, after) if post else (before, between)
+    of_attention, of_mlp = (between, after) if post else (before[:1], between or before[1:])
     for name, of_block in (("attention.norm", of_attention), ("mlp.norm", of_mlp)):
         if of_block:
             sides[name] = (events[of_block[-1]].module, False)
