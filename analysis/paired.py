@@ -1,4 +1,6 @@
-"""A paired test of two classifiers on the same items, exact: all ways to sign the differences count, none is drawn."""
+"""A paired test of two classifiers on the same items, exact: all ways to sign the differences count, none is drawn; and
+Holm's correction of several.
+"""
 
 from __future__ import annotations
 
@@ -69,3 +71,14 @@ def _convolved(shares: DoubleArray, size: int, count: int) -> DoubleArray:
     for rest in range(min(size, len(shares))):  # sums that leave the same rest go on to such sums only
         longer[rest::size] = np.convolve(shares[rest::size], binomial)
     return longer
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p of several tests, corrected so that the chance of any false one stays below the level of each (Holm 1979)."""
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(order))
+    worst = 0.0
+    for done, at in enumerate(order):
+        worst = max(worst, min(1.0, p_values[at] * (len(order) - done)))
+        corrected[at] = worst
+    return corrected.tolist()

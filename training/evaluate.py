@@ -109,7 +109,7 @@ def _interval(units: DoubleArray, *, shares: bool) -> list[float] | None:
 def _difference(units: DoubleArray, first: DoubleArray, *, shares: bool) -> dict[str, Any]:
     higher = np.stack([units[:, 0] - first[:, 0], units[:, 1]], axis=1)
     by = {"by": round(float(higher[:, 0].sum() / higher[:, 1].sum()), 4), "interval": _interval(higher, shares=False)}
-    return by | ({"p": sign_flip_p(higher[:, 0].astype(np.int64))} if shares else {})
+    return by | ({"p": float(f"{sign_flip_p(higher[:, 0].astype(np.int64)):.2g}")} if shares else {})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,7 +20,7 @@ import pandas as pd
 from analysis.corpus.moments import Moments
 from analysis.corpus.sentences import Sentence, is_judged
 from analysis.intervals import wilson
-from analysis.paired import paired_p
+from analysis.paired import holm, paired_p
 from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
 
 Direction = Literal["up", "down"]
@@ -430,17 +430,6 @@ def bootstrap(samples: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS
             low, high = np.quantile(hits[size > 0] / size[size > 0], [0.025, 0.975])
             shares.append(Share(share, float(low), float(high)))
     return shares
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p of several tests, corrected so that the chance of any false one stays below the level of each (Holm 1979)."""
-    order = np.argsort(p_values, kind="stable")
-    corrected = np.empty(len(order))
-    worst = 0.0
-    for done, at in enumerate(order):
-        worst = max(worst, min(1.0, p_values[at] * (len(order) - done)))
-        corrected[at] = worst
-    return corrected.tolist()
 
 
 Group = tuple[int, ...]

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from analysis.paired import holm
 from analysis.probing.baselines import Baseline
 from analysis.probing.data import Level
 from analysis.probing.layers import Depth
@@ -220,10 +221,7 @@ def not_set_apart(p: Sequence[Sequence[float]], best: int) -> tuple[int, ...]:
     """The layers that cannot be told from the best one: those whose p of equality with it, ``p[best]``, is not below 5
     % over all others (Holm 1979), and the best one itself.
     """
-    others = sorted((value, layer) for layer, value in enumerate(p[best]) if layer != best)
-    different: list[int] = []
-    for place, (value, layer) in enumerate(others):
-        if value * (len(others) - place) >= SIGNIFICANT:
-            break
-        different.append(layer)
+    others = [layer for layer in range(len(p)) if layer != best]
+    corrected = holm([p[best][layer] for layer in others])
+    different = {layer for layer, value in zip(others, corrected, strict=True) if value < SIGNIFICANT}
     return tuple(layer for layer in range(len(p)) if layer not in different)

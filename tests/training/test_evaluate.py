@@ -240,7 +240,7 @@ def test_intervals_are_over_documents_and_differences_are_paired(folder: Path, t
     assert than_first["nsp_accuracy"]["interval"] == pytest.approx(ends, abs=1e-4)
     for figure in ("nsp_accuracy", "mlm_accuracy"):
         of_flips = stats.permutation_test((by * first[figure][:, 1],), np.sum, permutation_type="samples").pvalue
-        assert than_first[figure]["p"] == pytest.approx(of_flips)
+        assert than_first[figure]["p"] == pytest.approx(of_flips, rel=0.05)  # two digits are printed
     assert set(than_first["mlm_loss"]) == {"by", "interval"}  # in nats, and in another direction
     assert than_first["mlm_loss"]["by"] == pytest.approx(-np.log(8) * than_first["mlm_accuracy"]["by"], abs=1e-3)
     of_others = EvaluationSet(("cat " * 9,) * 20, (), held_out.of_texts, ())
