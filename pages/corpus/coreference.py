@@ -206,9 +206,10 @@ def _results(
     with table:
         _table(judged)
     st.markdown(_describe_rules(attention, judged, at_random))
+    others = describe_spread(judged.spread, _head_name(attention, judged.best))
     caption(
         f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
-        f"95%, by bootstrap over sentences. {describe_spread(judged.spread)}{missing}"
+        f"95%, by bootstrap over sentences. {others}{missing}"
     )
     _sentences(scene, pairs, attention, judged, chosen)
 

@@ -128,12 +128,12 @@ def evidence(scene: Scene, finding: RelationResult, place: int) -> str:
     )
 
 
-def describe_spread(spread: Spread) -> str:
-    """What comes of other halves, beside the interval of a best head."""
+def describe_spread(spread: Spread, head: str = "this head") -> str:
+    """What comes of other halves, beside the interval of a best head, by its name."""
     return (
         f"In {counted(spread.n, 'random split')} into halves, the best head of one half is right in "
         f"{percent(spread.lowest)} to {percent(spread.highest)} of the other; {spread.n_same} of {spread.n} choose "
-        "this head."
+        f"{head}."
     )
 
 
