@@ -71,6 +71,7 @@ _MAPS: Final[Mapping[str, str]] = {
     "delimiter": "attention to special tokens",
 }
 """The measures whose head maps are shown."""
+_FOUND: Final = ("right", "low", "high", "lowest", "highest", "words", "offset_right")
 
 Write = Callable[[Any], str]
 """Makes a value into HTML, escaped."""
@@ -373,19 +374,7 @@ def _(result: Ranking) -> str:
 
 @body.register
 def _(result: Results) -> str:
-    columns = [
-        "relation",
-        "direction",
-        "layer",
-        "head",
-        "right",
-        "low",
-        "high",
-        "lowest",
-        "highest",
-        "words",
-        "offset_right",
-    ]
+    columns = ["relation", "direction", "layer", "head", *_FOUND]
     table = result.to_frame()
     return body(result.statistics) + (first_rows(table[columns]) if len(table) else "")
 
@@ -398,8 +387,7 @@ def _(result: Survey) -> str:
 @body.register
 def _(result: Findings) -> str:
     table = result.to_frame()
-    columns = ["relation", "direction", "place", "right", "low", "high", "lowest", "highest", "words", "offset_right"]
-    return first_rows(table[columns] if len(table) else table)
+    return first_rows(table[["relation", "direction", "place", *_FOUND]] if len(table) else table)
 
 
 @body.register

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.corpus.head_statistics import HeadStatistics
-from analysis.corpus.relations import FEWEST, Ensemble, Findings, Relation
+from analysis.corpus.relations import FEWEST, Ensemble, Findings, Relation, layers_and_heads
 from analysis.corpus.sentences import Corpus
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Shows
@@ -32,40 +32,36 @@ class Results(Shows):
     def ensemble(self, relation: Relation) -> Ensemble | None:
         return next((ensemble for ensemble in self.ensembles if ensemble.relation == relation), None)
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row a relation, as ``Findings.to_frame``, with layer and head instead of the head's place; and how often
-        the best head with random weights is right (``random_right``), and several heads together: their layers and
-        numbers as "layer.head", ``several``, and ``several_right``.
+    def to_frame(self, count_from: int = 0) -> pd.DataFrame:
+        """One row a relation, as ``Findings.to_frame``, with layer and head instead of the head's place; how often the
+        best head with random weights is right (``random_right``), and several heads together (``several``, each as
+        "layer.head", and ``several_right``). Layers and heads ``count_from`` that number.
         """
         table = self.findings.to_frame()
         if table.empty:
             return table
-        heads = [self.statistics.head(place) for place in table.pop("place")]
-        table.insert(2, "layer", [layer for layer, _ in heads])
-        table.insert(3, "head", [head for _, head in heads])
         relations = [finding.relation for finding in self.findings.relations]
+        layer, head = (count_from + numbers for numbers in layers_and_heads(self.statistics.heads))
+        place = table.pop("place")
+        table.insert(2, "layer", layer[place])
+        table.insert(3, "head", head[place])
         if self.at_random is not None:
-            random = map(self.at_random.get, relations)
-            table["random_right"] = [np.nan if result is None else result.accuracy.share for result in random]
+            random = {finding.relation: finding.accuracy.share for finding in self.at_random.relations}
+            table["random_right"] = [random.get(relation, np.nan) for relation in relations]
         if self.ensembles:
-            several = [self.ensemble(relation) for relation in relations]
-            named = self.statistics.head
-            table["several"] = [
-                "" if group is None else " ".join("{}.{}".format(*named(place)) for place in group.heads)
-                for group in several
-            ]
-            table["several_right"] = [np.nan if group is None else group.accuracy.share for group in several]
+            several = {
+                group.relation: (" ".join(f"{layer[at]}.{head[at]}" for at in group.heads), group.accuracy.share)
+                for group in self.ensembles
+            }
+            table[["several", "several_right"]] = [several.get(relation, ("", np.nan)) for relation in relations]
         return table
 
 
 @dataclass(frozen=True, slots=True)
 class HeadSurvey(Shows):
-    """One head, layer and head from 0, and its kind by the rules of ``analysis.heads``.
-
-    ``measures`` has one row a measure that is defined: measure, value, low, high. ``relations`` one a relation, found
-    most often first: relation, direction, right, low, high (on the half that judges), words (how many judge), and best
-    (whether it was chosen for the relation). ``examples`` one a sentence, from strong to weak: kept ("strongest", or
-    "drawn" at random from a step of strength), weight, query and key (the words), sentence (its number) and text.
+    """One head. ``label`` is its kind by the rules of ``analysis.heads``; ``measures`` has a row a measure (value, low,
+    high), ``relations`` a row a relation, found most often first: right (low to high) of the words that judge, and best
+    where it was chosen for the relation. ``examples`` are as in ``Examples.of``, with the words and the text.
     """
 
     layer: int
@@ -95,13 +91,11 @@ class Survey(Shows):
     def relations(self) -> pd.DataFrame:
         """One row a relation: its best head, as ``Results.to_frame``. Raises InvalidInput where there is none."""
         table = self.results.to_frame()
-        if table.empty and not self.corpus.has_trees:
-            raise InvalidInput(
-                "These sentences have no trees, so nothing is known of the relations between their words. Bring a "
-                "treebank in CoNLL-U; the measures of every head are in to_frame()."
-            )
         if table.empty:
-            raise InvalidInput(f"No relation has {FEWEST} cases in each half of these sentences. Bring more of them.")
+            lack = f"have no relation with {FEWEST} cases in each half" if self.corpus.has_trees else "have no trees"
+            raise InvalidInput(
+                f"These sentences {lack}. Bring a larger treebank; to_frame() has every head's measures."
+            )
         return table
 
     def head(self, layer: int, head: int) -> HeadSurvey:
@@ -110,9 +104,8 @@ class Survey(Shows):
         if (layer, head) not in statistics.every_head():
             heads = ", ".join(f"layer {at}: {n}" for at, n in enumerate(statistics.heads))
             raise InvalidInput(f"{self.model} has no head ({layer}, {head}). Both count from 0. Its heads: {heads}.")
-        place = statistics.place(layer, head)
-        ends = [(name, statistics.measure(name), *statistics.interval(name)) for name in statistics.defined()]
-        measures = [(name, *(float(end[place]) for end in numbers)) for name, *numbers in ends]
+        place, row = statistics.place(layer, head), self.to_frame().iloc[statistics.place(layer, head)]
+        measures = [(name, row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in statistics.defined()]
         relations = [
             (*of.relation, *(float(end[place]) for end in statistics.right(of.relation)), of.n_judged, of.head == place)
             for of in self.results.findings.relations
@@ -121,13 +114,10 @@ class Survey(Shows):
         examples = statistics.examples.of(place)
         sentences = self.corpus.take(examples["sentence"])
         for end in ("query", "key"):
-            words = zip(sentences, examples[end], strict=True)
-            examples[end] = [sentence.words[at] for sentence, at in words]
+            examples[end] = [sentence.words[at] for sentence, at in zip(sentences, examples[end], strict=True)]
         return HeadSurvey(
-            layer,
-            head,
-            statistics.table().labels[place],
-            pd.DataFrame(measures, columns=["measure", "value", "low", "high"]),
-            table.sort_values("right", ascending=False, kind="stable", ignore_index=True),
-            examples.assign(text=[sentence.text for sentence in sentences]),
+            *(layer, head, row["label"]),
+            measures=pd.DataFrame(measures, columns=["measure", "value", "low", "high"]),
+            relations=table.sort_values("right", ascending=False, kind="stable", ignore_index=True),
+            examples=examples.assign(text=[sentence.text for sentence in sentences]),
         )

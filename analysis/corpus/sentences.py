@@ -267,11 +267,6 @@ class Corpus(Shows):
         return self._counts
 
     @property
-    def n_frames(self) -> int | None:
-        """How many frames the sentences were made from; None where each is by itself."""
-        return None if self._frames is None else len(set(self._frames))
-
-    @property
     def unit(self) -> Unit:
         """What halves are made of, and intervals of relations resample: frames where templates made the sentences, else
         documents where there are ``FEWEST_DOCUMENTS``, else sentences, of which those that are ``alike`` are one.
@@ -289,12 +284,8 @@ class Corpus(Shows):
         """Of each sentence the number of its document or of the first one like it."""
         if self._together is None:
             first: dict[str, int] = {}
-            by_document = self.unit == "document"
-            self._together = (
-                self._documents
-                if by_document
-                else array("i", (first.setdefault(alike(text), at) for at, text in enumerate(self.texts)))
-            )
+            alike_to = (first.setdefault(alike(text), at) for at, text in enumerate(self.texts))
+            self._together = self._documents if self.unit == "document" else array("i", alike_to)
         return self._together
 
     def find_frames(self) -> None:

@@ -17,7 +17,7 @@ from analysis.corpus.reading import built_in
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import Share
 from analysis.corpus.results import Results
-from jobs.measure_heads import MeasureHeadsJob
+from evidence import survey
 from model_zoo import DEFAULT_MODEL, Engine
 from ui.precomputed import command
 from ui.precomputed.heads import HEADS
@@ -27,11 +27,7 @@ def measured(engine: Engine, model: str) -> Results:
     """All that comes with the app of a model's heads."""
     corpus = built_in()
     corpus.find_rare()
-    job = MeasureHeadsJob(engine, model, corpus)
-    for _ in job.steps():
-        pass
-    assert job.results is not None
-    return job.results
+    return survey(corpus, model, engine=engine).results
 
 
 def differences(stored: Results, fresh: Results) -> Iterator[str]:

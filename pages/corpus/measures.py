@@ -143,15 +143,11 @@ class Numbers:
 
     def frame(self) -> pd.DataFrame:
         """A row a head: layer and head from 1, its kind, and each measure with the ends of its interval."""
-        heads = self._statistics.every_head()
-        columns: dict[str, object] = {
-            "layer": [layer + 1 for layer, _ in heads],
-            "head": [head + 1 for _, head in heads],
-            "label": self._statistics.table().labels,
-        }
-        for name, measure in self.measures.items():
-            columns |= {name: measure.values, f"{name}_low": measure.lows, f"{name}_high": measure.highs}
-        return pd.DataFrame(columns)
+        frame = self._statistics.to_frame()
+        frame[["layer", "head"]] += 1
+        return frame[
+            ["layer", "head", "label", *(name + end for name in self.measures for end in ("", "_low", "_high"))]
+        ]
 
 
 def _offset(words: int) -> str:

@@ -48,23 +48,6 @@ OFFSET: Final = "best offset"
 _SHOWN: Final = 12  # sentences of each kind
 _FIRST: Final = 6
 _RELATION: Final = 360  # px
-_COLUMNS: Final = {
-    **{name: name for name in ("relation", "layer", "head", "words", "sentences", "right")},
-    "low": "from",
-    "high": "to",
-    **{name: name for name in ("lowest", "highest")},
-    "same_head": "same head",
-    **{name: name for name in ("splits", "offset")},
-    "offset_right": "offset right",
-    "offset_low": "offset from",
-    "offset_high": "offset to",
-    "chance": "uniform",
-    "random_right": "random weights",
-    "p": "p (Holm)",
-    "several": "several heads",
-    "several_right": "several right",
-}
-"""The columns of the table that is saved, by those of ``Results.to_frame``."""
 _PUBLISHED_MODELS: Final = frozenset({"google-bert/bert-base-uncased", "bert-base-uncased"})
 _PUBLISHED: Final = Path(__file__).with_name("clark_2019.tsv")
 """Table 1 of the paper: a relation by its label there, in how many percent its best head and the best offset are right;
@@ -359,21 +342,10 @@ def _left_out(scene: Scene) -> None:
 
 
 def table(scene: Scene) -> pd.DataFrame:
-    """A row a relation: the best head, how often it is right, and what it is compared with; layers, heads from 1."""
-    findings, frame = scene.measured.findings.relations, scene.measured.to_frame()
-    frame["relation"] = [relation_key(finding.relation) for finding in findings]
-    frame[["layer", "head"]] += 1
-    if "several" in frame:
-        several = [scene.measured.ensemble(finding.relation) for finding in findings]
-        frame["several"] = [
-            "" if group is None else " ".join(_named(scene, place) for place in group.heads) for group in several
-        ]
-    return frame[[name for name in _COLUMNS if name in frame]].rename(columns=_COLUMNS)
-
-
-def _named(scene: Scene, place: int) -> str:
-    layer, head = scene.measured.statistics.head(place)
-    return f"{layer + 1}.{head + 1}"
+    """A row a relation, as ``Results.to_frame``, with layers and heads from 1."""
+    frame = scene.measured.to_frame(count_from=1)
+    frame["relation"] += "." + frame.pop("direction")
+    return frame.rename(columns={"p": "p (Holm)"})
 
 
 VIEW = View(

@@ -42,24 +42,22 @@ def test_it_has_what_the_page_has(surveyed: Survey, engine: Engine) -> None:
 def test_a_head_has_its_measures_relations_and_examples(surveyed: Survey) -> None:
     statistics, head = surveyed.results.statistics, surveyed.head(1, 2)
     place = statistics.place(1, 2)
-    row = surveyed.to_frame().query("layer == 1 and head == 2").iloc[0]
-    for measure, *numbers in head.measures.itertuples(index=False):
-        assert numbers == row[[measure, f"{measure}_low", f"{measure}_high"]].tolist()
-    assert (head.label, set(head.measures.measure)) == (row.label, set(statistics.defined()))
-    for deprel, direction, *numbers, words, best in head.relations.itertuples(index=False):
+    for measure, value, *ends in head.measures.itertuples(index=False):
+        assert (value, *ends) == (
+            statistics.measure(measure)[place],
+            *(end[place] for end in statistics.interval(measure)),
+        )
+    for deprel, direction, right, low, high, words, best in head.relations.itertuples(index=False):
         finding = surveyed.results.findings.get(Relation(deprel, direction))
-        assert numbers == [float(end[place]) for end in statistics.right(finding.relation)]
-        assert (numbers[0], words, best) == (finding.judged[place], finding.n_judged, finding.head == place)
+        assert (right, low, high) == tuple(end[place] for end in statistics.right(finding.relation))
+        assert (right, words, best) == (finding.judged[place], finding.n_judged, finding.head == place)
     assert len(head.relations) == len(surveyed.relations())
     assert head.relations.right.is_monotonic_decreasing
     for example in head.examples.itertuples():
-        sentence = surveyed.corpus.sentence(example.sentence)
-        assert {example.query, example.key} <= set(sentence.words)
-        assert example.text == sentence.text
-    assert (head.examples.kept == "strongest").sum() == len(statistics.examples.strongest(place))
-    for wrong in ((2, 0), (0, 4), (-1, 0)):
-        with pytest.raises(InvalidInput, match=r"layer 0: 4, layer 1: 4"):
-            surveyed.head(*wrong)
+        assert {example.query, example.key} <= set(surveyed.corpus.sentence(example.sentence).words)
+        assert example.text == surveyed.corpus.texts[example.sentence]
+    with pytest.raises(InvalidInput, match=r"no head \(2, 0\)\. Both count from 0\. Its heads: layer 0: 4, layer 1: 4"):
+        surveyed.head(2, 0)
 
 
 def test_texts_have_measures_and_no_relations(engine: Engine, tmp_path: Path) -> None:

@@ -24,22 +24,14 @@ import evidence
 import jobs
 import reading
 import training
+from analysis.corpus import relations
 from analysis.corpus.coreference import JudgedHeads, KindAccuracy, PronounAttention
 from analysis.corpus.examples import Examples
 from analysis.corpus.head_statistics import BatchMeasurer, HeadStatistics
 from analysis.corpus.importance import Curve, Mean, compare_head, compared_sets, gradient_estimates
 from analysis.corpus.looks import Hits, Looks
 from analysis.corpus.reading import built_in, read_corpus
-from analysis.corpus.relations import (
-    Cases,
-    Ensemble,
-    Findings,
-    Relation,
-    RelationQuery,
-    RelationResult,
-    Share,
-    Spread,
-)
+from analysis.corpus.relations import Cases, Ensemble, Findings, Relation, RelationQuery, RelationResult, Share
 from analysis.corpus.results import Results, Survey
 from analysis.findings import Ranking
 from analysis.heads import head_table
@@ -92,11 +84,12 @@ SUBJECT = types.CostSubject(model="m", info=INFO, n_bytes=40, n_threads=1, piece
 MEANS = {"value": [0.5], "low": [0.25], "high": [0.75], "n": [9], "n_clusters": [3]}
 MEAN = Mean(*(column[0] for column in MEANS.values()))  # type: ignore[arg-type]
 SHARE = Share(0.5, 0.25, 0.75)
+SPREAD = relations.Spread(0.25, 0.5, 7, 9)
 UP = Relation("nsubj", "up")
 CASES = Cases.build([RelationQuery(UP, 2, (0, 1))], np.array([[True, False, True]]), np.array([7]), np.array([5]))
 FOUND = RelationResult(
     relation=UP, n_choosing=9, n_judged=12, n_sentences=6, head=2, accuracy=SHARE,
-    spread=Spread(0.25, 0.5, 7, 9), offset=-1, by_offset=Share(0, 0, 0.5), chance=0.125, p=0.25, choosing=np.zeros(3),
+    spread=SPREAD, offset=-1, by_offset=Share(0, 0, 0.5), chance=0.125, p=0.25, choosing=np.zeros(3),
     judged=np.zeros(3),
 )  # fmt: skip
 
@@ -168,7 +161,7 @@ PRONOUNS = PronounAttention(
 )  # fmt: skip
 JUDGED = JudgedHeads(
     by="most", heads=(1, 2), n_choosing=10, n_judging=10, order=np.array([2, 0, 1]),
-    choosing=np.array([0.5, 0.25, 0.75]), shares=(SHARE,) * 3, spread=FOUND.spread,
+    choosing=np.array([0.5, 0.25, 0.75]), shares=(SHARE,) * 3, spread=SPREAD,
     reached={}, rules={},
 )  # fmt: skip
 EXPLAINED = Explained(
@@ -231,7 +224,7 @@ EXAMPLES: list[Any] = [
     FOUND,
     Findings((FOUND,), ()),
     Findings((), ()),
-    FOUND.spread,
+    SPREAD,
     RESULTS,
     Survey("m", built_in(1), RESULTS),
     Survey("m", built_in(1), RESULTS).head(1, 1),

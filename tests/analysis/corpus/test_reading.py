@@ -237,7 +237,6 @@ def test_the_built_in_treebank() -> None:
     assert corpus.has_trees
     assert all(NO_HEAD not in sentence.heads for sentence in corpus)
     assert built_in(200) is corpus
-    assert (corpus.unit, corpus.n_units) == ("frame", corpus.n_frames)
     # A sample is drawn by its seed.
     some = sampled(corpus, 50, seed=3)
     assert len(some) == 50
@@ -248,20 +247,20 @@ def test_the_built_in_treebank() -> None:
     assert [some.where(0), some.where(49)] == [corpus.where(places[0]), corpus.where(places[-1])]
     assert sampled(corpus, 200, seed=3) is corpus
     # Built-in sentences know their frame, and a user's own have none.
-    assert 50 < corpus.n_frames < 150
+    assert corpus.unit == "frame"
+    assert 50 < corpus.n_units < 150
     of_frame: dict[int, set[str]] = {}
     for sentence in corpus:
         assert sentence.unit == sentence.frame
         left = [name for name in sentence.deprel if name not in ("det", "amod", "advmod", "punct")]
         of_frame.setdefault(sentence.unit, set()).add(" ".join(left))
     assert all(len(frames) == 1 for frames in of_frame.values())
-    assert len({frame for frames in of_frame.values() for frame in frames}) == len(of_frame) == corpus.n_frames
+    assert len({frame for frames in of_frame.values() for frame in frames}) == len(of_frame) == corpus.n_units
     part = sampled(corpus, 50, 3)
     assert [sentence.frame for sentence in part] == [
         corpus.sentence(corpus.texts.index(sentence.text)).frame for sentence in part
     ]
     mine = _read("One sentence. Another one.")
-    assert mine.n_frames is None
     assert [sentence.unit for sentence in mine] == [0, 1]
 
 
