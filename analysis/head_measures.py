@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from analysis.arrays import Array, beside, in_memory, namespace
 from analysis.words import word_units
-from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray
+from model_zoo.types import BoolArray, DoubleArray, Encoding, IntArray
 
 Measured = DoubleArray
 
@@ -122,89 +122,113 @@ class Counted:
     one_text: bool = True
     _seen: tuple[BoolArray, _Seen] | None = field(default=None, repr=False)
 
-    def sums(self, weights: FloatArray, norms: FloatArray | None = None) -> Sums:
-        """Sum up a layer: ``weights`` (texts, heads, n, m), 0 at padding, and values' ``norms`` (texts, heads, m)."""
+    def sums(self, weights: Array, norms: Array | None = None) -> Sums:
+        """Sum up a layer: ``weights`` (texts, heads, n, m), 0 at padding, and values' ``norms`` (texts, heads, m), both
+        of one kind and on one device, where the work is done; the sums are numpy's.
+        """
+        xp = namespace(weights)
         n_texts, n_heads, n, m = weights.shape
-        n_pairs = n * m
-        seen = self._visible(weights.max(axis=1, initial=0) > 0)
-        choice = self.queries & (seen.n_visible > 1)
-        several = np.maximum(seen.n_visible - 1, 1)
-        entropy = np.concatenate([_entropy(weights), _entropy(seen.even)[:, None]], axis=1)  # (texts, heads + 1, n)
-        sums = np.zeros((n_texts, n_heads + 1, len(MEASURE_NAMES)))
-        counts = np.zeros((n_texts, len(MEASURE_NAMES)))
-
-        def put(name: str, values: Measured, of_queries: BoolArray) -> None:
-            column = MEASURE_NAMES.index(name)
-            sums[:, :, column] = np.einsum("bhq,bq->bh", values, of_queries.astype(np.float64))
-            counts[:, column] = of_queries.sum(axis=1)
-
-        put("entropy", entropy, self.queries & (seen.n_visible > 0))
-        put("relative_entropy", entropy / np.log2(np.maximum(seen.n_visible, 2))[:, None], choice)
-        put("spread", (np.exp2(entropy) - 1) / several[:, None], choice)
-        if seen.same_sentence is not None:
-            every = np.concatenate([weights, seen.even[:, None]], axis=1)
-            n_own = seen.same_sentence.sum(axis=-1)
-            kept = every * seen.same_sentence[:, None]
-            kept_sum = kept.sum(axis=-1, keepdims=True)
-            inside = _entropy(np.divide(kept, kept_sum, out=np.zeros_like(kept), where=kept_sum > 0))
-            put("own_evenness", (np.exp2(inside) - 1) / np.maximum(n_own - 1, 1)[:, None], n_own > 1)
-
-        # One product per text for all heads, shares and the distance: (heads, n m) x (n m, shares + 1).
-        flat = weights.reshape(n_texts, n_heads, n_pairs)
-        shares = np.concatenate([flat @ seen.keys, seen.even.reshape(n_texts, 1, -1) @ seen.keys], axis=1)
-        columns = [MEASURE_NAMES.index(name) for name in (*SHARES, "distance")]
-        sums[:, :, columns], counts[:, columns] = shares, seen.counts
+        seen = self._visible(in_memory((weights > 0).any(axis=1)), weights)
+        of_heads = in_memory(_sum_up(weights, seen))
+        sums = np.concatenate([of_heads, seen.uniform], axis=1, dtype=np.float64)
         by_value = None
         if norms is not None:
+            total = weights @ norms[..., None]  # (texts, heads, n, 1)
             taken = weights * norms[:, :, None]
-            total = taken.sum(axis=-1, keepdims=True)
-            taken /= np.where(total > 0, total, np.float32(1))
-            by_value = (taken.reshape(n_texts, n_heads, n_pairs) @ seen.keys[..., :-1]).astype(np.float64)
-        keys = np.log(seen.n_visible[choice])
-        chance = np.interp(keys, _KEYS, _SPREAD).sum(), (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
-        return Sums(sums, counts, np.array(chance), by_value)
+            taken *= 1 / xp.where(total > 0, total, 1.0)
+            taken = taken.reshape(n_texts, n_heads, n * m) @ seen.keys[..., : len(SHARES)]
+            by_value = in_memory(taken).astype(np.float64)
+        return Sums(sums, seen.counts, seen.chance, by_value)
 
-    def _visible(self, visible: npt.NDArray[np.bool_]) -> _Seen:
-        """What follows from which keys a layer's queries may see, (texts, n, m); mostly the same for all layers.
+    def _visible(self, visible: BoolArray, weights: Array) -> _Seen:
+        """What follows from which keys a layer's queries may see, (texts, n, m), beside its ``weights``; mostly the
+        same for all layers.
 
         What was found last is read once: another thread may put what it found of another layer in its place.
         """
         last = self._seen
         if last is None or not np.array_equal(last[0], visible):
-            self._seen = last = visible, self._seen_keys(visible)
+            self._seen = last = visible, self._seen_keys(visible).beside(weights)
         return last[1]
 
     def _seen_keys(self, visible: BoolArray) -> _Seen:
         n_texts, n, m = visible.shape
         n_visible = visible.sum(axis=-1)
-        even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
         seen = self.targets & visible[:, None] & self.queries[:, None, :, None]
         distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * (visible & self.queries[..., None] & self.one_text)
-        keys = np.concatenate([seen, distance[:, None]], axis=1, dtype=np.float32)
-        measured = self.queries & (n_visible > 0) & self.one_text
-        counts = np.concatenate([seen.any(axis=-1).sum(axis=-1), measured.sum(axis=-1)[:, None]], axis=1)
+        keys = np.empty((n_texts, n, m, len(SHARES) + 1), dtype=np.float32)
+        keys[..., :-1], keys[..., -1] = np.moveaxis(seen, 1, -1), distance
         same_sentence = seen[:, list(SHARES).index("own_sentence")]
-        return _Seen(
-            n_visible,
-            even,
-            np.ascontiguousarray(keys.reshape(n_texts, -1, n * m).swapaxes(1, 2)),
-            counts,
-            same_sentence if same_sentence.any() else None,
+        n_own = same_sentence.sum(axis=-1)
+        choice = self.queries & (n_visible > 1)
+        measured = {
+            "entropy": self.queries & (n_visible > 0),
+            "relative_entropy": choice,
+            "spread": choice,
+            "distance": self.queries & (n_visible > 0) & self.one_text,
+            "own_evenness": n_own > 1,
+        }
+        counts = np.zeros((n_texts, len(MEASURE_NAMES)))
+        counts[:, -len(SHARES) :] = seen.any(axis=-1).sum(axis=-1)
+        for name, of_queries in measured.items():
+            counts[:, MEASURE_NAMES.index(name)] = of_queries.sum(axis=1)
+        by_chance = np.log(n_visible[choice])
+        chance = np.interp(by_chance, _KEYS, _SPREAD).sum(), (np.interp(by_chance, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
+        result = _Seen(
+            keys=keys.reshape(n_texts, n * m, -1),
+            per_bit=np.stack(
+                [measured["entropy"], choice / np.log2(np.maximum(n_visible, 2))], axis=-1, dtype=np.float32
+            ),
+            per_spread=(choice / np.maximum(n_visible - 1, 1)).astype(np.float32)[..., None],
+            same_sentence=same_sentence if same_sentence.any() else None,
+            per_own=((n_own > 1) / np.maximum(n_own - 1, 1)).astype(np.float32)[..., None],
+            counts=counts,
+            chance=np.array(chance),
+            uniform=np.zeros(0),
         )
+        even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
+        return replace(result, uniform=_sum_up(even[:, None], result))
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The number of keys a query may see (texts, n); a uniform head (texts, n, m); what each pair of tokens adds to
-    each share and to the distance (texts, n * m, shares + 1), and the number of queries these are defined for (texts,
-    shares + 1); the words of the own sentence (texts, n, m), where there are two.
+    """What each pair of tokens adds to each share and to the distance, (texts, n * m, shares + 1); what a bit of each
+    query's entropy adds to entropy and relative entropy, (texts, n, 2), what two to the power of it to the spread, and
+    to ``own_evenness``, (texts, n, 1); the words of the own sentence (texts, n, m), where there are two. These lie
+    where the weights do. Over how many queries each measure is (texts, measures); chance, as in ``Sums``; the sums of a
+    uniform head (texts, 1, measures).
     """
 
-    n_visible: IntArray
-    even: FloatArray
-    keys: FloatArray
-    counts: IntArray
-    same_sentence: BoolArray | None
+    keys: Array
+    per_bit: Array
+    per_spread: Array
+    same_sentence: Array | None
+    per_own: Array
+    counts: Measured
+    chance: Measured
+    uniform: Measured
+
+    def beside(self, weights: Array) -> _Seen:
+        names = ("keys", "per_bit", "per_spread", "same_sentence", "per_own")
+        there = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return replace(self, **{name: beside(array, weights) for name, array in there.items()})
+
+
+def _sum_up(weights: Array, seen: _Seen) -> Array:
+    """The sums of all measures over the queries of each text, float32 (texts, heads, measures)."""
+    xp = namespace(weights)
+    n_texts, n_heads, n, m = weights.shape
+    bits = _entropy(weights)  # (texts, heads, n)
+    spread = (xp.exp2(bits) - 1) @ seen.per_spread
+    evenness = xp.zeros_like(spread)
+    if seen.same_sentence is not None:
+        inside = weights * seen.same_sentence[:, None]
+        total = inside.sum(axis=-1, keepdims=True)
+        evenness = (xp.exp2(_entropy(inside / xp.where(total > 0, total, 1.0))) - 1) @ seen.per_own
+    # One product per text for all heads, shares and the distance: (heads, n m) x (n m, shares + 1).
+    shares = weights.reshape(n_texts, n_heads, n * m) @ seen.keys
+    parts = bits @ seen.per_bit, spread, shares[..., -1:], evenness, shares[..., :-1]
+    return xp.concatenate(parts, axis=-1)
 
 
 def mean_measures(sums: Measured, counts: Measured) -> Measures:
@@ -213,11 +237,14 @@ def mean_measures(sums: Measured, counts: Measured) -> Measures:
     return Measures(**dict(zip(MEASURE_NAMES, means.T, strict=True)))
 
 
-def _entropy(weights: npt.NDArray[np.floating]) -> Measured:
-    """Shannon entropy in bits over the last axis; 0 log 0 is 0."""
-    logs = np.log2(np.maximum(weights, np.finfo(np.float32).tiny))  # without a mask, which would take twice the time
-    bits: Measured = -np.einsum("...k,...k->...", weights, logs).astype(np.float64)
-    return bits
+def _entropy(weights: Array) -> Array:
+    """Shannon entropy in bits over the last axis, float32; 0 log 0 is 0."""
+    xp = namespace(weights)
+    logs = xp.log2(xp.clip(weights, _TINY, None))  # without a mask, which would take twice the time
+    return -xp.einsum("...k,...k->...", weights, logs)
+
+
+_TINY = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,10 @@ from model_zoo.types import (
 Texts = tuple[str, str | None]
 """A text, or a pair of texts."""
 
-# Tokens in one padded batch: large enough to keep two cores busy, small enough for a laptop's memory and to be stopped
-# after a second or two.
-_BATCH_TOKENS = 2048
+# Tokens in one padded batch, and pairs of tokens where every head's attention is wanted: large enough to keep two cores
+# busy, small enough for their caches (2,048 tokens take 1.1 times as long), and to be stopped after a second or two.
+_BATCH_TOKENS = 1024
+_BATCH_PAIRS = 2**16
 
 _HIDDEN_STATES = {"output_hidden_states": True}
 
@@ -134,7 +135,7 @@ class Batch:
         return weights_of(call, hidden)[..., :n, :n]
 
     @torch.inference_mode()
-    def value_norms(self, layer: int) -> FloatArray | None:
+    def value_norms(self, layer: int) -> torch.Tensor | None:
         """‖f(x)‖ of every token in a layer's heads, (batch, heads, longest), as in ``AttentionRun.value_norms``; None
         where values or the output projection are not available.
         """
@@ -150,7 +151,7 @@ class Batch:
         values = (values.repeat_interleave(group, dim=0) if group > 1 else values).flatten(1, 2)
         # ‖v W‖² = v (W Wᵀ) vᵀ, where d' is a tenth of the width.
         squares = torch.linalg.vecdot(values @ (weight @ weight.transpose(-1, -2)), values)
-        return as_array(squares.clamp(min=0).sqrt().unflatten(1, (-1, n)).transpose(0, 1))
+        return squares.clamp(min=0).sqrt().unflatten(1, (-1, n)).transpose(0, 1)
 
 
 def attend_batches(
@@ -166,7 +167,10 @@ def attend_batches(
         states: Sequence[HiddenStates] = ()
         if with_states:
             states = _states(loaded, of_batch, output.hidden_states, normed, states_of)
-        yield batch_of(loaded, places, of_batch, output, calls, states)
+        batch = batch_of(loaded, places, of_batch, output, calls, states)
+        del output, calls, normed, states
+        yield batch
+        del batch
 
 
 def batch_of(
@@ -193,12 +197,13 @@ def _passes(
     states are asked for.
     """
     norm = loaded.final_norm if options.get("output_hidden_states") else None
-    for places in batches(loaded, encodings):
+    for places in batches(loaded, encodings, pairs=_BATCH_PAIRS if recorded else None):
         of_batch = [encodings[index] for index in places]
         recording = loaded.recording(max(map(len, of_batch))) if recorded else nullcontext([])
         with torch.inference_mode(), recording as calls, _inputs_of(norm) as normed:
             output = loaded.encoder(**loaded.inputs(of_batch), **options)
         yield places, of_batch, output, calls, normed
+        del output, calls, normed  # before the next pass, not after it: two take twice the memory
 
 
 def attend_many(
@@ -409,17 +414,23 @@ def _inputs_of(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
 
 
 def batches(
-    loaded: LoadedModel, encodings: Sequence[Encoding], task: TunedFor | None = None, most: int | None = None
+    loaded: LoadedModel,
+    encodings: Sequence[Encoding],
+    task: TunedFor | None = None,
+    most: int | None = None,
+    pairs: int | None = None,
 ) -> Iterator[list[int]]:
     """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else within
-    ``_BATCH_TOKENS``; one by one where a text's numbers, or what a head for a ``task`` reads of them, depend on what it
-    shares a batch with.
+    ``_BATCH_TOKENS``, and within so many ``pairs`` of tokens; one by one where a text's numbers, or what a head for a
+    ``task`` reads of them, depend on what it shares a batch with.
     """
     most = _BATCH_TOKENS if most is None else most
     alone = len(encodings) > 1 and not loaded.pads_for(task)
     batch: list[int] = []
     for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
-        if batch and (alone or (len(batch) + 1) * len(encodings[index]) > most):
+        n = len(encodings[index])
+        size = (len(batch) + 1) * n
+        if batch and (alone or size > most or (pairs is not None and size * n > pairs)):
             yield batch
             give_way()
             batch = []

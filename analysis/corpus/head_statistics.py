@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.arrays import Array, beside, in_memory, namespace
 from analysis.corpus.between_words import Strongest, between_words, edges_found, hide_trivial, strongest_pairs
 from analysis.corpus.examples import Examples
 from analysis.corpus.moments import Moments
@@ -33,7 +34,7 @@ from analysis.corpus.sentences import Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, Totals, counted_keys
 from analysis.heads import HeadTable, table_of
 from analysis.probing.trees import is_punctuation
-from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray, Shows
+from model_zoo.types import BoolArray, DoubleArray, Encoding, IntArray, Shows
 from model_zoo.types import counted as counted_noun
 
 BY_VALUE: Final = "value_"
@@ -212,11 +213,9 @@ class _Placed:
             for query in relation_queries(sentence, self.placed[row])
         ]
 
-    def between(self, weights: FloatArray) -> FloatArray:
+    def between(self, weights: Array) -> Array:
         """Attention between words, nothing between a word and itself: see ``between_words``."""
-        between = between_words(weights, self.word_of, self.n_words)
-        hide_trivial(between, self.placed)
-        return between
+        return hide_trivial(between_words(weights, self.word_of, self.n_words), self.placed)
 
     def cases(self, queries: Sequence[tuple[int, RelationQuery]], right: BoolArray) -> Cases:
         rows = [row for row, _ in queries]
@@ -240,9 +239,12 @@ def _partners(queries: Sequence[tuple[int, RelationQuery]]) -> IntArray:
 
 
 class Layer(NamedTuple):
-    """What was measured of one layer."""
+    """What was measured of one layer: sums over each text's queries (texts, heads, names) of ``NAMES``, over how many
+    (texts, names), and the rest as in ``HeadStatistics``.
+    """
 
-    moments: Moments
+    sums: DoubleArray
+    counts: DoubleArray
     uniform: DoubleArray
     chance: DoubleArray
     right: BoolArray
@@ -271,26 +273,28 @@ class BatchMeasurer:
         self._partners = _partners(self._placed.queries)
         self._find_trees()
 
-    def layer(self, weights: FloatArray, norms: FloatArray | None) -> Layer:
-        """Measure a layer's attention (texts, heads, n, n); ``norms`` (texts, heads, n) weigh each key's value."""
-        placed, n_heads = self._placed, weights.shape[1]
+    def layer(self, weights: Array, norms: Array | None) -> Layer:
+        """Measure a layer's attention (texts, heads, n, n); ``norms`` (texts, heads, n) weigh each key's value. Where
+        both are tensors, the work is done on their device, and what is kept comes back.
+        """
+        placed = self._placed
         sums = self._counted.sums(weights, norms)
         by_value, of_shares = sums.by_value, sums.counts[:, [MEASURE_NAMES.index(share) for share in SHARES]]
         if by_value is None:
-            by_value, of_shares = np.zeros((len(weights), n_heads, len(SHARES))), np.zeros(of_shares.shape)
-        of_heads = np.concatenate([sums.sums[:, :-1], by_value], axis=2)
-        counts = np.concatenate([sums.counts, of_shares], axis=1)
+            by_value, of_shares = np.zeros((*weights.shape[:2], len(SHARES))), np.zeros(of_shares.shape)
 
         between = placed.between(weights)
-        partner = between.argmax(axis=-1)  # (texts, words, heads)
+        partner = in_memory(between.argmax(axis=-1))  # (texts, words, heads)
         looked_at = partner[self._rows, self._queries]  # (cases, heads)
+        highest = in_memory(namespace(between).amax(between, axis=-1))
         return Layer(
-            moments=Moments.from_sums(of_heads, counts[:, None], placed.frames).spread(n_heads),
+            sums=np.concatenate([sums.sums[:, :-1], by_value], axis=2),
+            counts=np.concatenate([sums.counts, of_shares], axis=1),
             uniform=sums.sums[:, -1].sum(axis=0),
             chance=sums.chance,
             right=(looked_at[..., None] == self._partners[:, None]).any(axis=-1),
             edges=edges_found(between, self._tree_words, self._gold),
-            strongest=strongest_pairs(between, partner, placed.placed),
+            strongest=strongest_pairs(highest, partner, placed.placed),
         )
 
     def statistics(self, layers: Sequence[Layer]) -> HeadStatistics:
@@ -302,13 +306,16 @@ class BatchMeasurer:
         of_layers = [layer.strongest for layer in layers]
         strongest = Strongest(*(np.concatenate(arrays, axis=1) for arrays in zip(*of_layers, strict=True)))
         edges = np.concatenate([layer.edges for layer in layers], axis=1)
+        heads = tuple(layer.sums.shape[1] for layer in layers)
+        sums = np.concatenate([layer.sums for layer in layers], axis=1)
+        counts = np.repeat(np.stack([layer.counts for layer in layers], axis=1), heads, axis=1)
         return HeadStatistics(
-            heads=tuple(len(layer.moments.s) for layer in layers),
+            heads=heads,
             n_texts=len(numbers),
             n_tokens=sum(map(len, placed.encodings)),
             n_queries=int(self._counted.queries.sum()),
             skipped=self._skipped_counts(),
-            moments=Moments.stacked([layer.moments for layer in layers]),
+            moments=Moments.from_sums(sums, counts, placed.frames),
             uniform=np.array([layer.uniform for layer in layers]),
             chance=np.array([layer.chance for layer in layers]),
             cases=placed.cases(placed.queries, right),
@@ -391,15 +398,15 @@ class HeadSetAverager:
             ]
             for sets in tried
         ]
-        self._summed = [
+        self._summed: list[Array] = [
             np.zeros((len(queries), len(sets.groups), self._placed.n_words), dtype=np.float32)
             for queries, sets in zip(self._queries, tried, strict=True)
         ]
 
-    def layer(self, layer: int, weights: FloatArray) -> None:
-        """A layer's attention (texts, heads, n, n)."""
+    def layer(self, layer: int, weights: Array) -> None:
+        """A layer's attention (texts, heads, n, n), as in ``BatchMeasurer``."""
         between = self._placed.between(weights)
-        for queries_of_sets, sets, summed in zip(self._queries, self._tried, self._summed, strict=True):
+        for place, (queries_of_sets, sets) in enumerate(zip(self._queries, self._tried, strict=True)):
             heads = sorted({head for group in sets.groups for of, head in group if of == layer})
             if not heads or not queries_of_sets:
                 continue
@@ -408,12 +415,12 @@ class HeadSetAverager:
             shares = np.array(
                 [[((layer, head) in group) / len(group) for head in heads] for group in sets.groups], dtype=np.float32
             )
-            summed += shares @ looked
+            self._summed[place] = beside(self._summed[place], looked) + beside(shares, looked) @ looked
 
     def cases(self) -> tuple[Cases, ...]:
         """Which sets are right, a relation each, once all layers were there."""
         cases = []
         for queries, summed in zip(self._queries, self._summed, strict=True):
-            right = (summed.argmax(axis=-1)[..., None] == _partners(queries)[:, None]).any(axis=-1)
+            right = (in_memory(summed.argmax(axis=-1))[..., None] == _partners(queries)[:, None]).any(axis=-1)
             cases.append(self._placed.cases(queries, right))
         return tuple(cases)

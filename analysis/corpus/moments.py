@@ -8,7 +8,7 @@ are there, its own two sums are kept beside the five.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,10 +41,10 @@ class Moments:
         """
         counts = counts.astype(np.float64)
         if frames is not None:
-            by_frame = {
-                int(number): (sums[frames == number].sum(0), counts[frames == number].sum(0))
-                for number in np.unique(frames)
-            }
+            numbers, place = np.unique(frames, return_inverse=True)
+            members = (place == np.arange(len(numbers))[:, None]).astype(np.float64)  # (frames, texts)
+            of_frames = zip(np.tensordot(members, sums, 1), np.tensordot(members, counts, 1), strict=True)
+            by_frame = dict(zip(numbers.tolist(), of_frames, strict=True))
             return replace(cls.from_sums(sums[:0], counts[:0]), frames=by_frame)
         return cls(
             sums.sum(axis=0),
@@ -60,24 +60,6 @@ class Moments:
         for number, (s, n) in other.frames.items():
             frames[number] = (frames[number][0] + s, frames[number][1] + n) if number in frames else (s, n)
         return Moments(**{name: getattr(self, name) + getattr(other, name) for name in _SUMS}, frames=frames)
-
-    @classmethod
-    def stacked(cls, parts: Sequence[Moments]) -> Moments:
-        """One below the other, by their first axis; all of the same frames."""
-        frames = {
-            number: (
-                np.concatenate([part.frames[number][0] for part in parts]),
-                np.concatenate([part.frames[number][1] for part in parts]),
-            )
-            for number in parts[0].frames
-        }
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS}, frames=frames)
-
-    def spread(self, n: int) -> Moments:
-        """The same with the counts (1, ...) repeated for ``n`` heads."""
-        frames = {number: (s, np.repeat(counts, n, axis=0)) for number, (s, counts) in self.frames.items()}
-        repeated = {name: np.repeat(getattr(self, name), n, axis=0) for name in ("n", "nn", "texts")}
-        return replace(self, **repeated, frames=frames)
 
     def column(self, place: int) -> Moments:
         """One score of all."""

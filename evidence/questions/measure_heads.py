@@ -9,6 +9,9 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
+import numpy as np
+
+from analysis.arrays import Array
 from analysis.corpus.head_statistics import BatchMeasurer, HeadSetAverager, HeadSets, HeadStatistics, Layer, total
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
@@ -16,6 +19,8 @@ from model_zoo.question import LoadedModel, Streamed
 from reading.sentences import plain_words
 
 if TYPE_CHECKING:
+    import torch
+
     from model_zoo.running import Batch
 
 _SIDE_BY_SIDE: Final = 2
@@ -40,7 +45,9 @@ class MeasureHeads(Streamed[HeadStatistics, HeadStatistics]):
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
             for batch, sentences in _batches(loaded, self.sentences):
                 measuring = BatchMeasurer(sentences, batch.encodings)
-                yield measuring.statistics(list(_layers(batch, measuring, threads)))
+                statistics = measuring.statistics(list(_layers(batch, measuring, threads)))
+                del batch, measuring  # here and below: it is not to be there beside the next
+                yield statistics
 
     def combine(self, parts: Sequence[HeadStatistics]) -> HeadStatistics:
         return total(parts)
@@ -68,14 +75,14 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
     remembered = False  # as in MeasureHeads
 
     def parts(self, loaded: LoadedModel) -> Iterator[tuple[Cases, ...]]:
-        from model_zoo.capture import as_array
-
         layers = sorted({layer for sets in self.tried for group in sets.groups for layer, _ in group})
         for batch, sentences in _batches(loaded, self.sentences):
             averaging = HeadSetAverager(sentences, batch.encodings, self.tried)
             for layer in layers:
-                averaging.layer(layer, as_array(batch.weights(layer)))
-            yield averaging.cases()
+                averaging.layer(layer, _array(batch.weights(layer)))
+            cases = averaging.cases()
+            del batch, averaging
+            yield cases
 
     def combine(self, parts: Sequence[tuple[Cases, ...]]) -> tuple[Cases, ...]:
         return tuple(map(Cases.joined, zip(*parts, strict=True)))
@@ -89,12 +96,17 @@ def _layers(batch: Batch, measuring: BatchMeasurer, threads: Executor) -> Iterat
     """The layers in their order, as many measured side by side as there are threads: what numpy does of one is done on
     one core. No more than these are in memory.
     """
-    from model_zoo.capture import as_array
-
     for start in range(0, batch.n_layers, _SIDE_BY_SIDE):
         some = range(start, min(start + _SIDE_BY_SIDE, batch.n_layers))
-        weights = [as_array(batch.weights(layer)) for layer in some]
-        yield from threads.map(measuring.layer, weights, [batch.value_norms(layer) for layer in some])
+        weights = [_array(batch.weights(layer)) for layer in some]
+        norms = [None if norm is None else _array(norm) for norm in map(batch.value_norms, some)]
+        on_cores = bool(weights) and isinstance(weights[0], np.ndarray)
+        yield from (threads.map if on_cores else map)(measuring.layer, weights, norms)
+
+
+def _array(tensor: torch.Tensor) -> Array:
+    """What attention is measured as: numpy's, whose small products are faster, on the CPU, else the tensor."""
+    return tensor.numpy() if tensor.device.type == "cpu" else tensor
 
 
 def _batches(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[tuple[Batch, list[Sentence]]]:
@@ -102,4 +114,6 @@ def _batches(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[tup
     from model_zoo.running import attend_batches
 
     for batch in attend_batches(loaded, [loaded.encode(sentence.text) for sentence in sentences]):
-        yield batch, [sentences[place] for place in batch.places]
+        of_batch = [sentences[place] for place in batch.places]
+        yield batch, of_batch
+        del batch

@@ -200,15 +200,16 @@ def test_layers_measured_side_by_side_do_not_see_each_others_keys(monkeypatch: p
     n = len(encodings[0])
     everywhere, near = np.ones((1, n, n), dtype=bool), (np.abs(np.subtract.outer(range(n), range(n))) <= 1)[None]
     counted = counted_keys(marks, marks)
-    expected = counted._visible(everywhere).n_visible.copy()
+    maps = np.zeros((1, 1, n, n), dtype=np.float32)
+    expected = counted._visible(everywhere, maps).keys.copy()
     compare = np.array_equal
 
     def the_other_comes_in(entry: object, other: object) -> bool:
         actual = compare(entry, other)  # type: ignore[arg-type]
         if actual:
             monkeypatch.undo()
-            counted._visible(near)
+            counted._visible(near, maps)
         return actual
 
     monkeypatch.setattr(np, "array_equal", the_other_comes_in)
-    np.testing.assert_equal(counted._visible(everywhere).n_visible, expected)
+    np.testing.assert_equal(counted._visible(everywhere, maps).keys, expected)
