@@ -79,7 +79,7 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
         for batch, sentences in _batches(loaded, self.sentences):
             averaging = HeadSetAverager(sentences, batch.encodings, self.tried)
             for layer in layers:
-                averaging.layer(layer, _array(batch.weights(layer)))
+                averaging.layer(layer, array_of(batch.weights(layer)))
             cases = averaging.cases()
             del batch, averaging
             yield cases
@@ -98,13 +98,13 @@ def _layers(batch: Batch, measuring: BatchMeasurer, threads: Executor) -> Iterat
     """
     for start in range(0, batch.n_layers, _SIDE_BY_SIDE):
         some = range(start, min(start + _SIDE_BY_SIDE, batch.n_layers))
-        weights = [_array(batch.weights(layer)) for layer in some]
-        norms = [None if norm is None else _array(norm) for norm in map(batch.value_norms, some)]
+        weights = [array_of(batch.weights(layer)) for layer in some]
+        norms = [None if norm is None else array_of(norm) for norm in map(batch.value_norms, some)]
         on_cores = bool(weights) and isinstance(weights[0], np.ndarray)
         yield from (threads.map if on_cores else map)(measuring.layer, weights, norms)
 
 
-def _array(tensor: torch.Tensor) -> Array:
+def array_of(tensor: torch.Tensor) -> Array:
     """What attention is measured as: numpy's, whose small products are faster, on the CPU, else the tensor."""
     return tensor.numpy() if tensor.device.type == "cpu" else tensor
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 import builders
 import numpy as np
 import pytest
+import torch
 from head_runs import BY_ALPHABET, cross_run, make_encoding, random_maps
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from analysis.head_measures import SHARES, Marks, counted_keys, special_names
+from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, counted_keys, special_names
 from analysis.heads import head_table
 
 # [CLS] a b [SEP]; only the rows of a and b count.
@@ -189,6 +190,19 @@ def test_cross_attention_has_the_measures_that_mean_something_by_hand() -> None:
     np.testing.assert_allclose(measures.entropy, [1.5, np.log2(5)], atol=1e-6)
     assert table.n_queries == 2
     assert table.labels[1] == "broad"
+
+
+def test_tensors_are_summed_up_as_arrays_are() -> None:
+    """Two sentences, where the own one's evenness counts, too."""
+    marks = Marks.build([make_encoding("a b c d", "c a b"), make_encoding("a b", "c d e")], [None] * 2, [None] * 2)
+    n = marks.real.shape[1]
+    weights = np.stack([random_maps(seed, 3, n) for seed in range(2)]).astype(np.float32) * marks.real[:, None, None]
+    norms = np.random.default_rng(0).random((2, 3, n), dtype=np.float32)
+    of_arrays = counted_keys(marks, marks).sums(weights, norms)
+    of_tensors = counted_keys(marks, marks).sums(torch.from_numpy(weights), torch.from_numpy(norms))
+    assert of_arrays.counts[:, MEASURE_NAMES.index("own_evenness")].min() > 0
+    for name in ("sums", "counts", "chance", "by_value"):
+        np.testing.assert_allclose(getattr(of_tensors, name), getattr(of_arrays, name), rtol=1e-6, atol=1e-6)
 
 
 def test_layers_measured_side_by_side_do_not_see_each_others_keys(monkeypatch: pytest.MonkeyPatch) -> None:

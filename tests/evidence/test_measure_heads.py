@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from operator import add
@@ -13,17 +14,20 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
+from analysis.arrays import Array
 from analysis.corpus.head_statistics import BY_VALUE, NAMES, HeadSets, HeadStatistics, total
 from analysis.corpus.reading import built_in, read_corpus
-from analysis.corpus.relations import ALL, Relation, best_ensemble, bootstrap, ensembles, findings, shares_right
+from analysis.corpus.relations import ALL, Cases, Relation, best_ensemble, bootstrap, ensembles, findings, shares_right
 from analysis.corpus.sentences import Corpus, Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES
 from analysis.heads import head_table
 from evidence import corpus as corpus_questions
+from evidence.questions import measure_heads as heads_questions
 from evidence.questions.measure_heads import AverageHeads, MeasureHeads
 from model_zoo import Engine
+from model_zoo.capture import as_array
 from model_zoo.errors import NotSupported
-from model_zoo.types import ModelSpec
+from model_zoo.types import Device, ModelSpec
 from serving import wire
 
 TINY = "embedded/tinybert"
@@ -75,6 +79,33 @@ def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(
     same(so_far[-1], complete)
     monkeypatch.setattr(Engine, "n_replicas", 2)
     same(list(corpus_questions.measure_heads(engine, TINY, sentences))[-1], complete)
+
+
+NEEDS_GPU = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")]
+
+
+@pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=NEEDS_GPU)])
+def test_tensors_are_measured_where_they_lie_as_arrays_are(
+    device: Device, model: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that numpy makes of a survey, within 1e-6 of what torch makes of the same attention."""
+    there, sentences = engine if device == "cpu" else Engine(device), corpus(30)
+    every, kinds = sentences.take(range(30)), set()
+    tried = HeadSets(*ALL, (((0, 0),), ((0, 1), (1, 2))))
+
+    def surveyed(as_measured: Callable[[torch.Tensor], Array]) -> tuple[HeadStatistics, Cases]:
+        def noted(tensor: torch.Tensor) -> Array:
+            kinds.add(type(as_measured(tensor)))
+            return as_measured(tensor)
+
+        monkeypatch.setattr(heads_questions, "array_of", noted)
+        return measured(there, model, every), there.ask(AverageHeads(model, every, (tried,)))[0]
+
+    of_tensors, of_arrays = surveyed(lambda tensor: tensor), surveyed(as_array)
+    assert kinds == {torch.Tensor, np.ndarray}
+    same(of_tensors[0], of_arrays[0])
+    np.testing.assert_array_equal(of_tensors[1].right, of_arrays[1].right)
 
 
 def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> None:
