@@ -19,10 +19,17 @@ ROOMS = {file.parent.name for file in ROOT.glob("*/__init__.py")} - {"benchmarks
 
 
 class _SameModule(SourceFileLoader):
-    """Gives the module of the package that has a file, instead of a second one."""
+    """Gives the module of the package that has a file, instead of a second one; loaded before it has this name, too, so
+    that no thread gets it sooner.
+    """
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(f"{PACKAGE}.{spec.name}")
+        self._spec = module.__spec__
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = import_module(f"{PACKAGE}.{module.__name__}")
+        module.__spec__ = self._spec  # Python has put the other one there
 
 
 class _Rooms(MetaPathFinder):

@@ -244,7 +244,7 @@ def _compare(report: Report, both: SideBySide) -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 1 where something failed."""
     parser = argparse.ArgumentParser(
-        prog="python -m look_inside_bert.model_zoo.check",
+        f"python -m {__spec__.name}",
         description="Download models, open them, and compare their numbers with those of transformers alone.",
     )
     parser.add_argument("models", nargs="*", metavar="ID", help="registry id, Hugging Face id or folder")

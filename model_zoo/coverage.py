@@ -329,9 +329,7 @@ def write_table(rows: Iterable[Row], file: Path = DOC) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 1 where something is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m look_inside_bert.model_zoo.coverage", description="How far off every model is."
-    )
+    parser = argparse.ArgumentParser(f"python -m {__spec__.name}", description="How far off every model is.")
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="an architecture (model_type); without, all are written"
     )

@@ -51,7 +51,7 @@ def written_into(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m look_inside_bert.pages", description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser("python -m look_inside_bert.pages", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="put the table between the two marks of this file")
     file: Path | None = parser.parse_args(arguments).write
     if file is None:

@@ -25,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        "python -m look_inside_bert.serving", description="Run the models on this machine, for the app."
+        "python -m look_inside_bert.serving", description="Run the models here, for the app."
     )
     parser.add_argument("--host", default=LOOPBACK, help="address that takes questions (default: this machine alone)")
     parser.add_argument("--port", type=int, default=8000, help="the port (default: 8000)")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from packages import PACKAGES, ROOT
 
+from benchmarks.imports import PACKAGES, ROOT
 from benchmarks.lines_of_code import private_names
 
 NEVER = (

@@ -37,17 +37,15 @@ def rename_imports(source: bytes, rooms: Collection[str]) -> bytes:
 
 
 class WheelHook(BuildHookInterface[Any]):
-    """Puts changed modules in the places of the rooms' own. Where a checkout is installed as it lies there, nothing is
-    changed: look_inside_bert/checkout.py joins the rooms.
-    """
+    """Puts changed modules in the places of the rooms' own."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before the files are taken."""
         if version == "editable":
-            return
+            return  # look_inside_bert/checkout.py joins the rooms
         self._folder = TemporaryDirectory()  # removed with this object
-        files = [file for file in self.build_config.builder.recurse_selected_project_files() if file.path[-3:] == ".py"]
-        sources = {file.relative_path: Path(file.path) for file in files}
+        files = self.build_config.builder.recurse_selected_project_files()
+        sources = {file.relative_path: Path(file.path) for file in files if file.path.endswith(".py")}
         rooms = {Path(name).parts[0] for name in sources}
         sources["__init__.py"] = Path(self.root, PACKAGE, "__init__.py")
         for number, (name, file) in enumerate(sources.items()):

@@ -114,9 +114,7 @@ def _difference(units: DoubleArray, first: DoubleArray, *, shares: bool) -> dict
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 0, or 2 when a model or the corpus could not be used."""
-    parser = argparse.ArgumentParser(
-        prog="python -m look_inside_bert.training.evaluate", description="Held-out figures of models."
-    )
+    parser = argparse.ArgumentParser(f"python -m {__spec__.name}", description="Held-out figures of models.")
     embedded = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None]
     parser.add_argument("models", nargs="*", metavar="ID", help="registry id, Hugging Face id or folder")
     parser.add_argument("--corpus", type=Path, metavar="FILE.jsonl.xz", help="measure on its held-out documents")

@@ -326,9 +326,7 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        "python -m look_inside_bert.web.settings", description="Print every setting of the app."
-    )
+    parser = argparse.ArgumentParser(f"python -m {__spec__.name}", description="Print every setting of the app.")
     parser.add_argument("--markdown", action="store_true", help="print the page docs/settings.md instead")
     if parser.parse_args(arguments).markdown:
         print(page(), end="")

@@ -291,4 +291,4 @@ def test_times_are_measured_again(open_cost: Open, engine: Engine, monkeypatch: 
     compute_what_is_shown(app, engine, monkeypatch)
     lines = as_python.script(app.session_state[as_python.PARTS])
     assert "engine.ask(MeasureQuality(model))" in lines
-    assert "from training.measure_quality import MeasureQuality" in lines
+    assert "from look_inside_bert.training.measure_quality import MeasureQuality" in lines

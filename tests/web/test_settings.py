@@ -11,8 +11,8 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
-from packages import PACKAGES, ROOT
 
+from benchmarks.imports import PACKAGES, ROOT
 from model_zoo import Engine, machine
 from model_zoo.engine_settings import EngineSettings, allowed
 from model_zoo.errors import InvalidInput
