@@ -93,9 +93,8 @@ class Survey(Shows):
         table = self.results.to_frame()
         if table.empty:
             lack = f"have no relation with {FEWEST} cases in each half" if self.corpus.has_trees else "have no trees"
-            raise InvalidInput(
-                f"These sentences {lack}. Bring a larger treebank; to_frame() has every head's measures."
-            )
+            more = "Relations take a treebank of some hundred sentences; to_frame() has the measures of every head."
+            raise InvalidInput(f"These sentences {lack}. {more}")
         return table
 
     def head(self, layer: int, head: int) -> HeadSurvey:
