@@ -1,5 +1,5 @@
 """docs/notebook.md: every recipe runs as it stands there, and prints what stands under it; so do the other sections,
-whose blocks follow from each other. What the table names from BertViz is there, and so is what takes its place.
+whose blocks follow from each other. What docs/peers.md names from BertViz is there, and so is what takes its place.
 """
 
 import contextlib
@@ -54,8 +54,8 @@ def _run(code: str, expected: str, known: dict[str, str]) -> None:
     assert [line.rstrip() for line in printed.getvalue().splitlines()] == expected.splitlines()
 
 
-def _table(section: str) -> list[list[str]]:
-    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+def _table(section: str, page: str = PAGE) -> list[list[str]]:
+    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## )", page, re.MULTILINE | re.DOTALL)
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
     return rows[2:]
 
@@ -65,7 +65,8 @@ def test_every_widget_is_named() -> None:
 
 
 def test_the_table_names_what_bertviz_and_this_project_have() -> None:
-    theirs, ours = map(" ".join, zip(*_table("Coming from BertViz"), strict=True))
+    page = (Path(__file__).parents[1] / "docs" / "peers.md").read_text(encoding="utf-8")
+    theirs, ours = map(" ".join, zip(*_table("Coming from BertViz", page), strict=True))
     parameters = {name for view in (head_view, model_view, show) for name in inspect.signature(view).parameters}
     assert set(re.findall(r"(\w+)=", theirs)) - {"output_attentions"} <= parameters
     calls = set(re.findall(r"(?<![\w.])(engine\.|run\.|)([a-z_]+)\(", ours))
