@@ -50,7 +50,7 @@ TOLERANCES: Final = {
     **dict.fromkeys(("replaced_accuracy", "kept_accuracy"), 0.031),
     **dict.fromkeys(("expected_layer", "centre_of_gravity"), 0.2),
     # Of the structural probe: its training ends where the loss on few sentences no longer falls.
-    **dict.fromkeys(("value", "development_uuas", "uuas_of_seeds"), 0.05),
+    **dict.fromkeys(("value", "root_accuracy", "development_uuas", "uuas_of_seeds"), 0.05),
     **dict.fromkeys(("p_chain", "p_untrained"), 0.5),  # as standard deviations: of a tie, a few edges move p by 0.3
 }
 MOVED_EXAMPLES: Final = 4
