@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     http = {"host": options.host, "port": options.port}
     _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
     _patiently(lambda: serve.run(app(chosen), name="models"))
-    print(f"Ready: INSIDE_BERT_ENGINE=http://{options.host}:{options.port} streamlit run app.py", flush=True)
+    print(f"Ready. The app finds it by INSIDE_BERT_ENGINE=http://{options.host}:{options.port}", flush=True)
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with suppress(KeyboardInterrupt):
