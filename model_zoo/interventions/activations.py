@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from model_zoo import capture, places, running
@@ -111,7 +112,8 @@ def _edited(name: str, edit: Edit, states: torch.Tensor) -> torch.Tensor:
     """What an edit makes of a copy. Raises InvalidInput where it fails, or makes something of another shape."""
     try:
         if not callable(edit):
-            return torch.as_tensor(edit, dtype=states.dtype, device=states.device).expand_as(states).clone()
+            numbers = edit if isinstance(edit, torch.Tensor) else np.array(edit)  # a copy: recordings are read-only
+            return torch.as_tensor(numbers, dtype=states.dtype, device=states.device).expand_as(states).clone()
         copied = states.clone()
         edited = edit(copied)
         edited = copied if edited is None else edited

@@ -198,6 +198,13 @@ def test_queries_are_edited(engine: Engine) -> None:
     close(edited.attend(DEFAULT_MODEL, TEXT).layer(3), np.full((12, n, n), 1 / n))
 
 
+def test_what_was_recorded_of_another_text_is_put_in(engine: Engine) -> None:
+    place = "layer.2.attention.queries"
+    recorded = engine.record(DEFAULT_MODEL, "The dog near the house [MASK] hungry.", at=place)[place]
+    edited = engine.edit({place: recorded}).record(DEFAULT_MODEL, SENTENCE, at=place)
+    np.testing.assert_array_equal(edited[place], recorded)
+
+
 def test_a_direction_is_added_to_the_stream(engine: Engine) -> None:
     """As a hook of torch adds it to what a layer gives."""
     direction = np.random.default_rng(0).normal(size=384).astype(np.float32)
