@@ -34,7 +34,7 @@ def measure_heads(engine: EngineInterface, model: str, corpus: Corpus) -> Genera
     with closing(stream_in_parts(engine, corpus, lambda sentences: MeasureHeads(model, sentences))) as parts:
         for part in parts:
             so_far = part if so_far is None else total([so_far, part])
-            yield so_far.closed()
+            yield so_far.closed() if so_far.n_texts == len(corpus) else so_far
 
 
 def score_head_sets(

@@ -14,8 +14,8 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from jobs import READER, WORKER
 from model_zoo import tuned
+from model_zoo.allocator import keep_less
 from web import app_session, logs, open_files, requests, sessions, sign_in, states
-from web.allocator import keep_less
 from web.background import VISITS
 from web.engine import engine, warm_up
 from web.headers import Headers

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from web.allocator import give_back
+from model_zoo.allocator import give_back
 
 _log = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from analysis.arrays import Array
 from analysis.corpus.head_statistics import BatchMeasurer, HeadSetAverager, HeadSets, HeadStatistics, Layer, total
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
+from model_zoo.allocator import give_back
 from model_zoo.question import LoadedModel, Streamed
 from reading.sentences import plain_words
 
@@ -117,3 +118,4 @@ def _batches(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[tup
         of_batch = [sentences[place] for place in batch.places]
         yield batch, of_batch
         del batch
+    give_back()  # batches of all sizes leave gaps, which would add up from question to question

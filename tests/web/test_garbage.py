@@ -104,7 +104,7 @@ import gc, psutil
 import web.engine
 from model_zoo import DEFAULT_MODEL, Engine
 from web import garbage, process
-from web.allocator import keep_less
+from model_zoo.allocator import keep_less
 keep_less()  # as when the server starts
 memory = lambda: psutil.Process().memory_info().rss / 2**20
 engine = Engine("cpu")

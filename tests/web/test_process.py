@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-from web import allocator, process
+from model_zoo import allocator
+from web import process
 from web.nodelay import nodelay
 
 
@@ -122,7 +123,7 @@ def test_it_is_raised_as_far_as_it_goes_and_said_where_it_is_low(soft, hard, aft
 CROWD = """
 import sys, threading
 import psutil
-from web import allocator
+from model_zoo import allocator
 if sys.argv[1] == "less":
     allocator.keep_less()
 def work():
