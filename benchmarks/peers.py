@@ -1,11 +1,9 @@
-"""``python -m benchmarks.peers [--repeats N] [--again N]``: one task of each peer, done by it and by this project.
+"""``python -m benchmarks.peers [--repeats N]``: one task of each peer, done by it and by this project.
 
-The code is that of docs/peers.md, whose table this prints; lines are counted there, imports among them, empty ones not.
-Each side runs in processes of its own, in turn, on one thread. Times are those of the processor, so that others on the
-same machine count little: "first" from a started Python to the result (imports, the model, the task), "again" that of
-the task (the lines after the last empty one) with other texts of the same length. Both are medians. The last column has
-the size of a page, or the largest difference from this project's numbers. A side whose package is not installed is left
-out, and named.
+The code is that of docs/peers.md, whose table this prints; lines are counted there, imports among them. Each side runs
+in processes of its own, in turn, on one thread. Times are medians, in seconds of the processor: "first" from a started
+Python to the result (imports, the model, the task), "again" for the task, the lines after the last empty one, with
+other texts. Last comes the size of a page, or the largest difference from this project's numbers.
 """
 
 from __future__ import annotations
@@ -16,10 +14,12 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from subprocess import DEVNULL, check_output
+from types import CodeType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from benchmarks.measure import arguments, markdown_table
 
 PAGE: Final = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8").partition("\n## Side by side\n")[2]
 OURS: Final = "this project"
-_STATES: Final = ("hungry", "tired", "quiet", "ready", "small", "old", "cold", "happy", "afraid", "young")
+STATES: Final = ("hungry", "tired", "quiet", "ready", "old", "cold")  # what texts are about, in turn
 
 
 class Side(NamedTuple):
@@ -53,19 +53,20 @@ SIDES: Final = [
 ]
 
 
-def run(side: Side, again: int = 0) -> dict[str, list[float]]:
-    """The result of a side (of a page its kilobytes), and the seconds of the first time and of the others."""
-    start, seconds = PAGE.split("```python\n")[1].split("```")[0], []
+def run(side: Side, states: Sequence[str] = STATES) -> dict[str, list[float]]:
+    """The last result of a side (of a page its kilobytes), and the seconds of every time."""
     names: dict[str, Any] = {}
+    codes: list[CodeType] = []
+    seconds: list[float] = []
     with tempfile.TemporaryDirectory() as folder:  # nnsight reads the source of what it runs
-        files = [Path(folder, f"part{number}.py") for number in range(2)]
-        for file, part in zip(files, side.code.rsplit("\n\n", 1), strict=True):
+        for number, part in enumerate(side.code.rsplit("\n\n", 1)):
+            file = Path(folder, f"part{number}.py")
             file.write_text(part, encoding="utf-8")
-        codes = [compile(file.read_text(encoding="utf-8"), str(file), "exec") for file in files]
-        for number in range(again + 1):
-            exec(start.replace(_STATES[0], _STATES[number % len(_STATES)]), names)
+            codes.append(compile(part, str(file), "exec"))
+        for state in states:
+            exec(PAGE.split("```python\n")[1].split("```")[0].replace(STATES[0], state), names)
             begin = time.process_time()
-            for code in codes[number > 0 :]:
+            for code in codes[bool(seconds) :]:
                 exec(code, names)
             seconds.append(time.process_time() - begin)
     result: Any = names[re.findall(r"^ *(\w+) = ", side.code, re.MULTILINE)[-1]]
@@ -73,26 +74,22 @@ def run(side: Side, again: int = 0) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    parser = arguments(__doc__, repeats=3)
-    parser.add_argument("--again", type=int, default=5)
-    chosen = parser.parse_args()
-    measured: dict[Side, list[dict[str, Any]]] = {side: [] for side in SIDES if side.missing is None}
-    for side in list(measured) * chosen.repeats:
-        call = f"run(SIDES[{SIDES.index(side)}], {chosen.again})"
-        code = f"import json; from benchmarks.peers import SIDES, run; print(json.dumps({call}))"
+    repeats = arguments(__doc__, repeats=3).parse_args().repeats
+    measured: dict[Side, list[dict[str, Any]]] = {side: [] for side in SIDES if not side.missing}
+    for side in list(measured) * repeats:
+        code = f"import json, benchmarks.peers as peers; print(json.dumps(peers.run(peers.SIDES[{SIDES.index(side)}])))"
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         printed = check_output((sys.executable, "-c", code), cwd=ROOT, env=environment, stderr=DEVNULL)
         measured[side].append(json.loads(printed.splitlines()[-1]))
     ours = {side.task: processes[0]["result"] for side, processes in measured.items() if side.tool == OURS}
     rows = []
     for side, processes in measured.items():
-        result = processes[0]["result"]
+        result, lines = processes[0]["result"], [line for line in side.code.splitlines() if line.strip()]
         first = median(process["seconds"][0] for process in processes)
         again = median(second for process in processes for second in process["seconds"][1:])
-        differences = [abs(a - b) for a, b in zip(ours[side.task], result, strict=False)]
-        compared = f"{result[0]:.0f} kB" if len(result) == 1 else "" if side.tool == OURS else f"{max(differences):.0e}"
-        n_lines = sum(bool(line.strip()) for line in side.code.splitlines())
-        rows.append((side.task, side.tool, str(n_lines), f"{first:.1f}", f"{again:.2f}", compared))
+        difference = max(abs(a - b) for a, b in zip(ours[side.task], result, strict=False))
+        compared = f"{result[0]:.0f} kB" if len(result) == 1 else "" if side.tool == OURS else f"{difference:.0e}"
+        rows.append((side.task, side.tool, str(len(lines)), f"{first:.1f}", f"{again:.2f}", compared))
     print(markdown_table(("task", "by", "lines", "first, s", "again, s", "size, or difference"), rows))
     print(*(f"{side.tool} was not run: there is no module {side.missing}." for side in SIDES if side.missing), sep="\n")
 
