@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,6 +14,8 @@ from model_zoo.types.recording import Edit, Edits
 
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
+
+_at_work: ContextVar[bool] = ContextVar("whether activations of this thread are edited", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +41,18 @@ class Edited(Question[Result]):
     def answer(self, loaded: LoadedModel) -> Result:
         from model_zoo.interventions.activations import editing_places
 
-        forgetful = loaded.without_memory()
-        with editing_places(forgetful, self.edits):
-            return self.question.answer(forgetful)
+        forgetful, token = loaded.without_memory(), _at_work.set(True)
+        try:
+            with editing_places(forgetful, self.edits):
+                return self.question.answer(forgetful)
+        finally:
+            _at_work.reset(token)
+
+
+def refuse_in_edits() -> None:
+    """Raises InvalidInput in an edit: what it asked would be edited, too, and wait for its turn behind itself."""
+    if _at_work.get():
+        raise InvalidInput("An edit asks the engine. Ask before, and let the edit use the result.")
 
 
 class EditedEngine(EngineMethods):
@@ -50,6 +62,10 @@ class EditedEngine(EngineMethods):
         if not edits:
             raise InvalidInput("There is nothing to edit. Name a place, such as layer.2.mlp.out.")
         self._engine, self._edits = engine, tuple(edits.items())
+
+    def edit(self, edits: Mapping[str, Edit]) -> EditedEngine:
+        """Further edits, of what these give."""
+        return EditedEngine(self, edits)
 
     def ask(self, question: Question[Result]) -> Result:
         return self._engine.ask(Edited(question, self._edits))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from model_zoo import registry, sources, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
+from model_zoo.edited import refuse_in_edits
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError, NotDownloaded, NotSupported
 from model_zoo.fair_queue import give_way
@@ -150,6 +151,7 @@ class Engine(EngineInterface):
         return sources.find(model, *bytes_per_parameter, any_model=self._any_model, allowed=self._pickles)
 
     def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
+        refuse_in_edits()
         _, memory, n_bytes = self._start()
         return memory.lease(question.model, n_bytes < 4 and question.full_precision)
 

@@ -43,7 +43,8 @@ class EngineInterface(EngineMethods):
         the pass before the shape that ``record`` names (most questions run one row, some a row for every masked copy of
         the text), and returns one of that shape, or None if it has changed the one it was given. A run whose weights
         were edited shows those. Asking raises InvalidInput for a name without a place and for an edit that fails,
-        NotSupported where a family's own code computes attention and more than its weights is to be edited.
+        NotSupported where a family's own code computes attention and more than its weights is to be edited, or they are
+        in windows (Longformer). An edit cannot ask the engine.
         """
         return EditedEngine(self, edits)
 

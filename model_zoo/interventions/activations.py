@@ -90,7 +90,7 @@ def editing_places(loaded: LoadedModel, edits: Edits) -> Iterator[None]:
     """
     changes: dict[At, list[places.Change]] = {}
     for pattern, edit in edits:
-        for name, place in places.matching(loaded, [pattern]).items():
+        for place, name in _distinct(loaded, pattern).items():
             changes.setdefault(place, []).append(partial(_edited, name, edit))
     chains = {place: partial(_chained, of_place) for place, of_place in changes.items()}
     of_attention = {place: change for place, change in chains.items() if _is_of_attention(place)}
@@ -100,6 +100,14 @@ def editing_places(loaded: LoadedModel, edits: Edits) -> Iterator[None]:
             stack.enter_context(_editing_attention(loaded, of_attention))
         stack.enter_context(places.changing(loaded, others))
         yield
+
+
+def _distinct(loaded: LoadedModel, pattern: str) -> dict[At, str]:
+    """The places that a pattern names, each once with the last of its names: embeddings are what enters layer 0."""
+    distinct: dict[Any, tuple[At, str]] = {}
+    for called, (number, name) in places.matching(loaded, [pattern]).items():
+        distinct[number, loaded.places[number][name] or name] = (number, name), called
+    return dict(distinct.values())
 
 
 def _chained(changes: Sequence[places.Change], states: torch.Tensor) -> torch.Tensor:
@@ -132,7 +140,7 @@ def _editing_attention(loaded: LoadedModel, changes: Mapping[At, places.Change])
             "its queries, keys, values and context cannot. Edit attention.weights or attention.out, or choose another "
             "model, such as BERT."
         )
-    return _numbered(loaded, _AttentionEditor(changes))
+    return _numbered(loaded, _AttentionEditor(changes, loaded.info.n_heads))
 
 
 @contextmanager
@@ -147,8 +155,8 @@ class _AttentionEditor:
     hidden = None
     now: places.Number
 
-    def __init__(self, changes: Mapping[At, places.Change]) -> None:
-        self._changes = changes
+    def __init__(self, changes: Mapping[At, places.Change], n_heads: int) -> None:
+        self._changes, self._n_heads = changes, n_heads
 
     def _change(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         change = self._changes.get((self.now.number, f"attention.{name}")) if self.now.at_work else None
@@ -163,6 +171,13 @@ class _AttentionEditor:
         return replace(call, query=query, key=key, value=self._change("values", call.value))
 
     def weights(self, weights: torch.Tensor) -> torch.Tensor:
+        if self.sees_weights and (
+            weights.ndim != 4 or weights.shape[1] != self._n_heads or len({*weights.shape[2:]}) > 1
+        ):
+            raise NotSupported(
+                "This network computes attention in windows: there is no map to edit. Edit attention.out, or choose "
+                "another model, such as BERT."
+            )
         return self._change("weights", weights)
 
     def output(self, output: torch.Tensor) -> torch.Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -48,6 +48,12 @@ class Recording(Shows):
         if place not in self.places:
             raise InvalidInput(f"“{place}” was not recorded. Recorded: {', '.join(self.places)}.")
         return self.arrays[self.places.index(place)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
     def copy(self) -> dict[str, FloatArray]:
         return {name: array.copy() for name, array in self.activations.items()}

@@ -130,6 +130,8 @@ def test_a_list_is_recorded_as_each_text_is(engine: Engine) -> None:
             with pytest.raises(ValueError, match="read-only"):
                 part[:] = 0
     assert recorded.copy()["embeddings"].flags.writeable
+    assert ("embeddings" in recorded, "final" in recorded, len(recorded)) == (True, False, 15)
+    assert tuple(recorded) == recorded.places
 
 
 def test_a_place_that_is_not_there_is_refused(engine: Engine) -> None:
@@ -218,6 +220,24 @@ def test_a_direction_is_added_to_the_stream(engine: Engine) -> None:
     close(states, torch.cat(expected).numpy(), 1e-6)
 
 
+def test_a_pattern_edits_a_place_of_two_names_once(engine: Engine) -> None:
+    """What enters layer 0 are the embeddings; what leaves BERT's last layer is what its head reads."""
+    expected = 2 * engine.record(DEFAULT_MODEL, SENTENCE, at="embeddings")["embeddings"]
+    edited = engine.edit({"*[ens]": lambda states: 2 * states if states.shape[-1] == 384 else states})
+    np.testing.assert_array_equal(edited.record(DEFAULT_MODEL, SENTENCE, at="embeddings")["embeddings"], expected)
+
+
+def test_edits_go_on_from_edits(engine: Engine) -> None:
+    twice = engine.edit({"layer.2.out": 3.0}).edit({"layer.2.out": lambda states: states + 1, "layer.4.mlp.out": 0})
+    recorded = twice.record(DEFAULT_MODEL, SENTENCE, at=["layer.2.out", "layer.4.mlp.out"])
+    assert {float(part.max()) for part in recorded.arrays} == {4.0, 0.0}
+
+
+def test_weights_in_windows_are_no_maps_to_edit(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(NotSupported, match="in windows"):
+        engine.edit({"layer.1.attention.weights": lambda weights: weights}).attend(str(checkpoint("longformer")), TEXT)
+
+
 def test_an_edit_that_fails_is_told(engine: Engine, checkpoint: Checkpoint) -> None:
     def ask(edits: dict[str, Any], model: str = DEFAULT_MODEL) -> None:
         engine.edit(edits).fill_mask(model, "The [MASK] sat.")
@@ -228,6 +248,8 @@ def test_an_edit_that_fails_is_told(engine: Engine, checkpoint: Checkpoint) -> N
         ask({"layer.1.out": lambda stream: stream[:, :2]})
     with pytest.raises(InvalidInput, match="no place"):
         ask({"layer.1.nowhere": 0})
+    with pytest.raises(InvalidInput, match="asks the engine"):  # which would wait for itself
+        ask({"layer.1.out": lambda _: engine.hidden_states(DEFAULT_MODEL, "Another text.")})
     with pytest.raises(InvalidInput, match="nothing to edit"):
         ask({})
     with pytest.raises(NotSupported, match="its weights can be edited"):
