@@ -25,7 +25,7 @@ Edits = tuple[tuple[str, Edit], ...]
 class Recording(Shows):
     """What stood at some places of a network when a text passed: ``recording["layer.2.mlp.out"]``.
 
-    ``arrays`` are float32 and stand in the order of the network, as do the names of their ``places``; both are those of
+    ``arrays`` are float32 and stand layer by layer, as do the names of their ``places``; both are those of
     ``Record``. ``activations`` has them by name, ``copy()`` gives arrays to write into.
     """
 
