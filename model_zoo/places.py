@@ -77,7 +77,8 @@ def find(loaded: LoadedModel) -> tuple[Mapping[str, Place | None], ...]:
     def watch(module: Any, args: Any, kwargs: Any, output: Any) -> None:
         entered, left = (*args, kwargs.get("hidden_states"))[0], first_of(output)
         if all(isinstance(tensor, torch.Tensor) and tensor.ndim == 3 for tensor in (entered, left)):
-            events[now.number].append(_Event(module, entered.permute(layers.back), left.permute(layers.back)))
+            entered, left = (tensor.clone().permute(layers.back) for tensor in (entered, left))
+            events[now.number].append(_Event(module, entered, left))
 
     with numbering(loaded) as now, torch.inference_mode(), capture.hooked(watched, watch, with_kwargs=True):
         loaded.sample_pass()
@@ -245,8 +246,10 @@ def matching(loaded: LoadedModel, wanted: Sequence[str]) -> dict[str, tuple[int,
             )
             last = len(loaded.places) - 1
             raise InvalidInput(
-                f"{loaded.info.id} has no place {pattern!r}, but {', '.join(kinds) or 'none'} (L from 0 to {last}). "
+                f"{loaded.info.id} has no place {pattern!r}, but {', '.join(kinds)} (L from 0 to {last}). "
                 "Choose another name, or another model."
+                if kinds
+                else f"No activation of {loaded.info.id} can be named here. Choose another model, such as BERT."
             )
         chosen |= fitting
     return {name: place for name, place in every.items() if name in chosen}

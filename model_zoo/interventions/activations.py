@@ -41,7 +41,11 @@ def record(loaded: LoadedModel, pairs: Sequence[running.Texts], at: Sequence[str
 def _run(loaded: LoadedModel, encodings: Sequence[Encoding], wanted: set[At]) -> dict[At, torch.Tensor]:
     """What stands at places in one padded pass: (rows, n, size), or (rows, heads, n, ...) where attention is made."""
     recorded: dict[At, torch.Tensor] = {}
-    of_modules = {place: partial(recorded.__setitem__, place) for place in wanted if not _is_of_attention(place)}
+
+    def keep(place: At, states: torch.Tensor) -> None:
+        recorded[place] = states.clone()  # Falcon adds to what its block gave
+
+    of_modules = {place: partial(keep, place) for place in wanted if not _is_of_attention(place)}
     options = {"output_attentions": True} if loaded.gives_maps and len(of_modules) < len(wanted) else {}
     longest = max(map(len, encodings))
     with torch.inference_mode(), loaded.recording(longest) as calls, places.changing(loaded, of_modules):

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
 from model_zoo.types import HiddenStates, counted
 
@@ -29,6 +30,8 @@ class EncodeStates(Question[HiddenStates]):
     max_tokens: int | None = None
 
     def check(self) -> None:
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InvalidInput(f"Of a text at least 1 token is read; max_tokens is {self.max_tokens}.")
         if self.layers is not None:
             normalize(self, layers=check_layers(self.layers))
 
@@ -49,7 +52,7 @@ class EncodeStates(Question[HiddenStates]):
         limits = [answer.published_limit for answer in answers if answer.published_limit is not None]
         if limits:
             warnings.warn(
-                f"{model}: {counted(len(limits), 'text')} read whole, which sentence-transformers cuts at "
-                f"{limits[0]:,} tokens, as the model's files ask. max_tokens={limits[0]} does the same.",
+                f"{model}: {counted(len(limits), 'text')} read beyond {limits[0]:,} tokens, where "
+                f"sentence-transformers cuts, as the model's files ask. max_tokens={limits[0]} does the same.",
                 stacklevel=3,
             )

@@ -3,11 +3,13 @@ and edited.
 """
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from architectures import build
 from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, Checkpoint
 
 from model_zoo import DEFAULT_MODEL, Engine
@@ -95,6 +97,20 @@ def test_they_are_what_the_weights_make(name: str, engine: Engine, checkpoint: C
     assert len(compared) >= 9
     for stage, values in compared.items():
         close(recorded[f"layer.1.{BY_STAGE[stage]}"], values)
+
+
+def test_what_a_network_adds_to_afterwards_is_recorded_as_it_was(engine: Engine, tmp_path: Path) -> None:
+    """Falcon writes the sum of its blocks over what the second gave; Mamba has no place of a name."""
+    model = str(build("Falcon", "Model", tmp_path / "falcon"))
+    engine.encode(model, TEXT)
+    with engine._memory.lease(model, False) as loaded:
+        given: list[Any] = []
+        outer = loaded.encoder.get_submodule("h.1.mlp.dense_4h_to_h")
+        with outer.register_forward_hook(lambda _, __, out: given.append(out[0].clone())):
+            recorded = engine.record(model, TEXT, at="layer.1.mlp.out")
+    np.testing.assert_array_equal(recorded["layer.1.mlp.out"], given[-1].numpy())
+    with pytest.raises(InvalidInput, match="No activation"):
+        engine.record(str(build("Mamba", "Model", tmp_path / "mamba")), TEXT, at="*")
 
 
 @pytest.mark.parametrize("name", BY_MODULE)

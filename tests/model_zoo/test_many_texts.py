@@ -133,7 +133,7 @@ def test_encoded_states_are_in_order_and_of_chosen_layers(name: str, engine: Eng
         assert hidden.layers == tuple(range(N_LAYERS + 1))
         assert hidden.states.shape == (N_LAYERS + 1, expected.n_tokens, WIDTH)
         assert run.states.layers == two.layers == (3, 0)
-        np.testing.assert_array_equal(two.states, hidden.states[[3, 0]])
+        np.testing.assert_allclose(two.states, hidden.states[[3, 0]], atol=2e-4)  # one may be known from elsewhere
         np.testing.assert_allclose(run.states.states, two.states, atol=2e-4)
     strings = [text for text in TEXTS if isinstance(text, str)]
     states = engine.hidden_states(model, strings)

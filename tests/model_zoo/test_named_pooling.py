@@ -13,6 +13,7 @@ from checkpoints import TEXT, TEXT_PAIR, WIDTH, Checkpoint
 from sentence_transformers import SentenceTransformer
 
 from model_zoo import Engine, loading, named_pooling, sources
+from model_zoo.errors import InvalidInput
 from model_zoo.types import NamedPooling
 
 NETWORK = {"path": "", "type": "sentence_transformers.models.Transformer"}
@@ -143,6 +144,8 @@ def test_a_text_beyond_its_own_limit_is_not_read_in_silence(copied: Path, engine
         (None, True),
         (None, False),
     ]
+    with pytest.raises(InvalidInput, match="max_tokens is 0"):
+        engine.encoded_states(model, TEXT, max_tokens=0)
     theirs = SentenceTransformer(model, device="cpu", local_files_only=True).encode([TEXT, short])
     ours = [hidden.states[-1].mean(axis=0) for hidden in cut[::2]]
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
