@@ -40,10 +40,12 @@ def sign_flip_p(differences: IntArray, *, one_sided: bool = False) -> float:
 
     Exact but for rounding (relative, in tails as well; 0 below the least float): sums of numbers of one size are
     binomial, and those of different sizes are convolved. Of the most frequent size the tail is enough. 20,000 numbers
-    of twenty sizes take a tenth of a second.
+    of twenty sizes take a tenth of a second. Raises ValueError for numbers that are not whole.
     """
     from scipy.special import bdtrc
 
+    if not np.issubdtype(differences.dtype, np.integer):
+        raise ValueError("differences are whole numbers here: scale them first")
     sizes, counts = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     if not len(sizes):
         return 1.0

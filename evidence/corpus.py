@@ -16,7 +16,7 @@ from analysis.corpus.head_statistics import HeadSets, HeadStatistics, total
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Corpus, Sentence
 from evidence.questions.measure_heads import AverageHeads, MeasureHeads
-from model_zoo.engine_interface import EngineInterface
+from model_zoo.engine_methods import EngineMethods
 from model_zoo.question import Streamed
 
 Piece = TypeVar("Piece")
@@ -25,7 +25,7 @@ AT_ONCE = 512
 """Sentences in one question."""
 
 
-def measure_heads(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[HeadStatistics, None, None]:
+def measure_heads(engine: EngineMethods, model: str, corpus: Corpus) -> Generator[HeadStatistics, None, None]:
     """The measures of all heads over the sentences so far, batch after batch; the last is that of the whole corpus.
 
     Close it to stop. Raises what ``MeasureHeads`` does.
@@ -38,7 +38,7 @@ def measure_heads(engine: EngineInterface, model: str, corpus: Corpus) -> Genera
 
 
 def score_head_sets(
-    engine: EngineInterface, model: str, corpus: Corpus, tried: Sequence[HeadSets]
+    engine: EngineMethods, model: str, corpus: Corpus, tried: Sequence[HeadSets]
 ) -> Generator[tuple[Cases, ...], None, None]:
     """The cases of all sentences so far, one ``Cases`` per relation, and which of its sets of heads are right."""
     so_far: tuple[Cases, ...] | None = None
@@ -49,7 +49,7 @@ def score_head_sets(
 
 
 def stream_in_parts(
-    engine: EngineInterface, corpus: Corpus, ask: Callable[[tuple[Sentence, ...]], Streamed[Piece, Piece]]
+    engine: EngineMethods, corpus: Corpus, ask: Callable[[tuple[Sentence, ...]], Streamed[Piece, Piece]]
 ) -> Generator[Piece, None, None]:
     """The answers about a corpus, part by part as batches are done; on a cluster one question per replica at a time,
     then question by question.

@@ -16,7 +16,7 @@ from analysis.corpus.results import Results, Survey
 from analysis.corpus.sentences import Corpus
 from evidence.corpus import measure_heads, score_head_sets
 from model_zoo import DEFAULT_MODEL
-from model_zoo.engine_interface import EngineInterface
+from model_zoo.engine_methods import EngineMethods
 from model_zoo.errors import InvalidInput, ModelZooError
 from model_zoo.registry import UNTRAINED
 from reading import Data, read
@@ -38,7 +38,7 @@ def survey(
     source: str | Path | bytes | Sequence[str] | Data | Corpus,
     model: str = DEFAULT_MODEL,
     *,
-    engine: EngineInterface | None = None,
+    engine: EngineMethods | None = None,
     compare: bool = True,
 ) -> Survey:
     """Measure every head of a model on sentences: the path of a file or its bytes (a treebank in CoNLL-U, plain text, a
@@ -67,7 +67,7 @@ def _read(source: str | Path | bytes | Sequence[str] | Data) -> Corpus:
 
 
 def survey_steps(
-    engine: EngineInterface, model: str, corpus: Corpus, *, compare: bool = True
+    engine: EngineMethods, model: str, corpus: Corpus, *, compare: bool = True
 ) -> Generator[Progress, None, None]:
     """The stages of ``survey``, a step each time that something is known: all heads; where there are trees, then the
     same of random weights of the model's shape, and sets of heads that look together. Close it to stop. Raises as

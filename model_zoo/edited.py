@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from model_zoo.engine_methods import EngineMethods
 from model_zoo.errors import InvalidInput, NotSupported
@@ -20,10 +20,13 @@ _at_work: ContextVar[bool] = ContextVar("whether activations of this thread are 
 
 @dataclass(frozen=True, eq=False)
 class Edited(Question[Result]):
-    """A question, answered while activations are edited. It is never remembered: functions have no equals."""
+    """A question, or the parts of its answer, while activations are edited. It is never remembered: functions have no
+    equals.
+    """
 
-    question: Question[Result]
+    question: Question[Any]
     edits: Edits
+    in_parts: bool = False
 
     remembered = False
 
@@ -44,6 +47,8 @@ class Edited(Question[Result]):
         forgetful, token = loaded.without_memory(), _at_work.set(True)
         try:
             with editing_places(forgetful, self.edits):
+                if self.in_parts:
+                    return tuple(cast(Any, self.question).parts(forgetful))  # type: ignore[return-value]
                 return self.question.answer(forgetful)
         finally:
             _at_work.reset(token)
@@ -76,7 +81,7 @@ class EditedEngine(EngineMethods):
     def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
         if isinstance(question, Comparison):
             raise NotSupported("A comparison of models is not edited. Ask for each of them by itself.")
-        yield from question.replay(self.ask(question))
+        yield from self._engine.ask(Edited[tuple[Piece, ...]](question, self._edits, in_parts=True))
 
     def stream_all(
         self,

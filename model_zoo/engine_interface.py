@@ -82,11 +82,6 @@ class EngineInterface(EngineMethods):
         """Remove the files of tuned models, and what was kept of their training."""
 
     @property
-    def n_replicas(self) -> int:
-        """How many places answer questions side by side."""
-        return 1
-
-    @property
     @abstractmethod
     def started(self) -> bool:
         """Whether models have been run yet: torch is loaded, and the device known."""

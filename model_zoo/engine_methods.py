@@ -71,6 +71,11 @@ class EngineMethods(ABC):
     length, and each text is run once.
     """
 
+    @property
+    def n_replicas(self) -> int:
+        """How many places answer questions side by side."""
+        return 1
+
     @abstractmethod
     def ask(self, question: Question[Result]) -> Result:
         """The answer to one question, computed once however many ask it at the same moment."""

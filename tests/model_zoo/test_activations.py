@@ -12,6 +12,7 @@ import torch
 from architectures import build
 from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, Checkpoint
 
+from evidence import survey
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import Change, Recording
@@ -252,6 +253,15 @@ def test_edits_go_on_from_edits(engine: Engine) -> None:
 def test_weights_in_windows_are_no_maps_to_edit(engine: Engine, checkpoint: Checkpoint) -> None:
     with pytest.raises(NotSupported, match="in windows"):
         engine.edit({"layer.1.attention.weights": lambda weights: weights}).attend(str(checkpoint("longformer")), TEXT)
+
+
+def test_a_survey_is_one_of_the_edited_network(engine: Engine) -> None:
+    """Zero queries in a layer: its heads look everywhere alike."""
+    edited = engine.edit({"layer.0.attention.queries": 0})
+    texts = ["The cat sat on the mat.", "She slept."]
+    rows = survey(texts, "embedded/tinybert", engine=edited).results.statistics.measure("relative_entropy")
+    np.testing.assert_allclose(rows[:4], 1, atol=1e-5)
+    assert (rows[4:] < 0.99).all()
 
 
 def test_an_edit_that_fails_is_told(engine: Engine, checkpoint: Checkpoint) -> None:
