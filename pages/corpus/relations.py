@@ -104,10 +104,14 @@ def evidence(scene: Scene, finding: RelationResult, place: int) -> str:
     start, end = ends(finding.relation)
     where = "the head of its phrase is" if finding.relation == ALL else f"the {end} is"
     looks = "a word" if finding.relation == ALL else f"its {start}" if start != end else "the other"
+    spread = finding.spread
+    splits = (
+        f"; {spread.n} splits {percent(spread.lowest)} to {percent(spread.highest)}" if place == finding.head else ""
+    )
+    interval = f"{percent(low)} to {percent(high)}{splits}"
     return (
-        f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({percent(low)} to {percent(high)}) of "
-        f"{finding.n_judged:,} held-out words, {where} where {looks} looks most."
-        + (f" {describe_spread(finding.spread)}" if place == finding.head else "")
+        f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({interval}) of {finding.n_judged:,} "
+        f"held-out words, {where} where {looks} looks most."
     )
 
 
@@ -121,7 +125,9 @@ def describe_spread(spread: Spread, head: str = "this head") -> str:
 
 
 def describe_baselines(scene: Scene, finding: RelationResult, place: int) -> str:
-    """What a head is compared with, on the same words; of the best one whether it is more than the offset."""
+    """What a head is compared with, on the same words; of the best one whether it is more than the offset, and what
+    comes of other halves.
+    """
     others = [
         f"the best fixed offset ({_offset(finding.offset)}) {percent(finding.by_offset.share)}",
         f"uniform attention {percent(finding.chance)}",
@@ -140,6 +146,7 @@ def describe_baselines(scene: Scene, finding: RelationResult, place: int) -> str
             if finding.p <= 0.05
             else f" It is not clearly better than the offset ({_p(finding.p)})."
         )
+        more += f" {describe_spread(finding.spread)}"
     return f"{others[0][0].upper()}{'; '.join(others)[1:]}.{verdict}{more}"
 
 

@@ -209,7 +209,7 @@ def test_the_norm_of_the_sum_is_not_the_sum_of_the_norms() -> None:
     np.testing.assert_allclose(norm_of_sum(run, [(0, 1)]), np.tile(3 * row, (6, 1)), rtol=1e-6)
     with pytest.raises(InvalidInput, match=r"belongs to a layer.*Choose heads of one layer"):
         norm_of_sum(make_run(), [(0, 0), (1, 0)])
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match="and no"):
         norm_of_sum(make_value_run(), [(0, 0), (0, 2)])
     with pytest.raises(NotSupported):
         norm_of_sum(make_run(), [(0, 0)])
@@ -224,7 +224,7 @@ def test_no_heads_and_heads_that_do_not_exist_are_refused() -> None:
         with pytest.raises(InvalidInput, match="All heads are switched off"):
             nothing(make_run())
     for head in ((2, 0), (0, 3), (-1, 0), (0, -1)):
-        with pytest.raises(InvalidInput, match="does not exist"):
+        with pytest.raises(InvalidInput, match="and no"):
             combine(Weights(make_run()), [(0, 0), head], "max")
 
 

@@ -213,7 +213,7 @@ def test_from_token_is_its_row_in_every_head() -> None:
     assert weights.shape == (2, 2, 6)
     np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-6)
     np.testing.assert_array_equal(weights[1, 1], [0, 0, 0, 1, 0, 0])
-    with pytest.raises(InvalidInput, match="There is no token 7"):
+    with pytest.raises(InvalidInput, match="no token 6"):
         focus.attention_from_token(run(), 6)
     looks = focus.strongest(focus.attention_from_token(run(), 1), run(), 1, n=2)
     assert looks[0] == focus.Look(1, 1, 3, 1.0)
@@ -247,5 +247,5 @@ def test_in_cross_attention_a_token_looks_at_another_text() -> None:
     # The three words there in four heads; the key at the query's own place counts like the others.
     assert len(looks) == 3 * 4
     assert {look.key for look in looks} == {1, 3, 4}
-    with pytest.raises(InvalidInput, match="There is no token 3"):
+    with pytest.raises(InvalidInput, match="no token 2"):
         focus.attention_from_token(cross(), 2)

@@ -53,7 +53,7 @@ def test_maps_in_their_order_with_layers_of_different_width() -> None:
     )
     assert all_maps(visible) == [(0, 0), (0, 1), (1, 0)]
     assert maps_of_layer(visible, 0) == [(0, 0), (0, 1)]
-    with pytest.raises(InvalidInput, match="does not exist"):
+    with pytest.raises(InvalidInput, match="and no"):
         visible.map(1, 1)
     # Two words of one token each and nothing besides: a row (1, 0, nothing else), and one of (1, 3, 0) quarters.
     encoding = builders.encoding(["a", "b"], front=None, end=None)

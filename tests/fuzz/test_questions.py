@@ -89,6 +89,9 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "stack": st.sampled_from([*STACKS, "nonsense"]),
     "states": st.booleans() | _MANY,
     "layers": st.none() | _MANY,
+    "at": st.lists(
+        st.sampled_from(["*", "layer.*.mlp.out", "layer.1.attention.context", "final", "nonsense"]), max_size=2
+    ),
     "before": st.tuples(_TEXT, _MANY),
     "after": st.tuples(_TEXT, _MANY),
     "top_k": _NUMBERS,
