@@ -114,7 +114,7 @@ def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, resul
 
     finding = results.findings.get(OBJ)
     alone = replace(scene, results=replace(results, at_random=None))
-    assert "random" not in describe_baselines(alone, finding, finding.head)
+    assert "random weights" not in describe_baselines(alone, finding, finding.head)
     assert set(baselines(scene, finding)) == {*baselines(alone, finding), "random weights"}
 
     frame = relations.published_table(scene)
