@@ -70,7 +70,8 @@ _calls: ContextVar[list[Call] | None] = ContextVar("attention calls", default=No
 
 
 @contextmanager
-def _set(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
+def setting(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
+    """Inside the block a variable of this thread has a value."""
     token = variable.set(value)
     try:
         yield value
@@ -80,7 +81,7 @@ def _set(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
 
 def recording() -> AbstractContextManager[list[Call]]:
     """The attention calls this thread makes inside the block, in order."""
-    return _set(_calls, [])
+    return setting(_calls, [])
 
 
 class Editor(Protocol):
@@ -106,7 +107,7 @@ _editors: ContextVar[tuple[Editor, ...]] = ContextVar("who changes attention", d
 
 def editing(editor: Editor) -> AbstractContextManager[Any]:
     """Inside the block the attention calls of this thread are changed by an editor, after those outside of it."""
-    return _set(_editors, (*_editors.get(), editor))
+    return setting(_editors, (*_editors.get(), editor))
 
 
 def weights_edited() -> bool:

@@ -42,16 +42,14 @@ class Edited(Question[Result]):
         return self.question.extra_bytes(loaded)
 
     def answer(self, loaded: LoadedModel) -> Result:
+        from model_zoo.capture import setting
         from model_zoo.interventions.activations import editing_places
 
-        forgetful, token = loaded.without_memory(), _at_work.set(True)
-        try:
-            with editing_places(forgetful, self.edits):
-                if self.in_parts:
-                    return tuple(cast(Any, self.question).parts(forgetful))  # type: ignore[return-value]
-                return self.question.answer(forgetful)
-        finally:
-            _at_work.reset(token)
+        forgetful = loaded.without_memory()
+        with setting(_at_work, True), editing_places(forgetful, self.edits):
+            if self.in_parts:
+                return tuple(cast(Any, self.question).parts(forgetful))  # type: ignore[return-value]
+            return self.question.answer(forgetful)
 
 
 def refuse_in_edits() -> None:

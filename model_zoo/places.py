@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -91,7 +91,7 @@ def find(loaded: LoadedModel) -> tuple[Mapping[str, Place | None], ...]:
         places: dict[str, Place | None] = {
             name: Place(module, entering, layers.order, layers.back)
             for name, (module, entering) in sides.items()
-            if often[module] <= 1  # XLNet's dropout passes attention, too, which is no vector a token
+            if often[module] <= 1  # XLNet puts weights and vectors through one dropout
         }
         places |= _places_of_attention(loaded, number)
         by_layer.append({name: places[name] for name in _IN_ORDER if name in places})
@@ -180,14 +180,9 @@ def _is_sum(total: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> b
     )
 
 
-@contextmanager
-def running_layer(number: int) -> Iterator[None]:
+def running_layer(number: int) -> AbstractContextManager[int]:
     """Inside the block a layer is run by itself, whose module may be several layers."""
-    token = _by_itself.set(number)
-    try:
-        yield
-    finally:
-        _by_itself.reset(token)
+    return capture.setting(_by_itself, number)
 
 
 class Number:

@@ -167,7 +167,7 @@ def attend_batches(
         states: Sequence[HiddenStates] = ()
         if with_states:
             states = _states(loaded, of_batch, output.hidden_states, normed, states_of)
-        batch = batch_of(loaded, places, of_batch, output, calls, states)
+        batch = batch_of(loaded, places, of_batch, output, calls, states, with_maps=loaded.gives_maps)
         del output, calls, normed, states
         yield batch
         del batch
@@ -180,10 +180,14 @@ def batch_of(
     output: Any,
     calls: Sequence[Call],
     states: Sequence[HiddenStates] = (),
+    *,
+    with_maps: bool,
 ) -> Batch:
-    """A padded pass of the encoder, of what it gave and its attention calls."""
+    """A padded pass of the encoder, of what it gave and its attention calls; ``with_maps`` if it was asked for those.
+    Raises NotSupported where they are not a weight for any two tokens.
+    """
     n = max(map(len, encodings))
-    maps = _maps(loaded, output, "encoder", (n, n)) if getattr(output, "attentions", None) else ()
+    maps = _maps(loaded, output, "encoder", (n, n)) if with_maps else ()
     order_by_layer: Any = loaded.order_by_layer
     of_texts: Sequence[HiddenStates | None] = states or [None] * len(places)
     return Batch(loaded, places, encodings, order_by_layer(calls, None), order_by_layer(maps, None), of_texts)

@@ -45,7 +45,7 @@ class Count:
     by_item: DoubleArray = field(default_factory=lambda: np.zeros((0, 3)), repr=False, compare=False)
 
     @classmethod
-    def of(cls, by_item: DoubleArray) -> Count:
+    def from_items(cls, by_item: DoubleArray) -> Count:
         """That of items (items, 3)."""
         n, n_right, loss = by_item.sum(axis=0).tolist()
         return cls(int(n), int(n_right), loss, by_item)
@@ -157,7 +157,9 @@ def iter_masked_words(
 def _count(losses: FloatArray, right: BoolArray, among: BoolArray, row: IntArray, n_rows: int) -> Count:
     """The count of some of the chosen tokens, by the text (``row``) that each is in."""
     columns = (among, among & right, among * losses)
-    return Count.of(np.stack([np.bincount(row, weights=column, minlength=n_rows) for column in columns], axis=1))
+    return Count.from_items(
+        np.stack([np.bincount(row, weights=column, minlength=n_rows) for column in columns], axis=1)
+    )
 
 
 def masked_words(
@@ -183,7 +185,7 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
             raise BadCheckpoint(f"{type(model).__name__} gives no scores for pairs. Evaluate a model with an NSP head.")
         guesses = scores.argmax(dim=-1).tolist()
         by_pair = [(1.0, (guess == 0) == pair.is_next, 0.0) for guess, pair in zip(guesses, batch, strict=True)]
-        count += Count.of(np.array(by_pair))
+        count += Count.from_items(np.array(by_pair))
         yield count
 
 

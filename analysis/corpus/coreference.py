@@ -319,7 +319,7 @@ def judge(pairs: Pairs, referred: PronounAttention, by: By = "most") -> JudgedHe
         order=np.argsort(-choosing, kind="stable"),
         choosing=choosing,
         shares=shares[:n_heads],
-        spread=Spread.of(*on_halves),
+        spread=Spread.over_splits(*on_halves),
         reached=dict(zip(rules, shares[n_heads:], strict=True)),
         rules=rules,
     )

@@ -61,11 +61,11 @@ class Examples(Shows):
         return f"<Examples of {counted(len(self.top), 'head')}>"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an example: place (of the head among all), and what ``of`` has."""
+        """One row an example: place (of the head among all), and what ``head_frame`` has."""
         rows = [(place, *row) for place in range(len(self.top)) for row in self._rows(place)]
         return pd.DataFrame(rows, columns=["place", *_COLUMNS])
 
-    def of(self, head: int) -> pd.DataFrame:
+    def head_frame(self, head: int) -> pd.DataFrame:
         """One row an example of a head (its place among all): kept ("strongest", or "drawn" of a step of strength),
         sentence (its number), query and key (places of the words), weight; from strong to weak.
         """

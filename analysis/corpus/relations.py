@@ -261,7 +261,7 @@ class Spread(Shows):
     n: int
 
     @classmethod
-    def of(cls, choosing: DoubleArray, judged: DoubleArray) -> Spread:
+    def over_splits(cls, choosing: DoubleArray, judged: DoubleArray) -> Spread:
         """From how often each head is right on the two halves of each halving, (halvings, heads) each."""
         heads = choosing.argmax(axis=1)
         reached = judged[np.arange(len(heads)), heads]
@@ -378,7 +378,7 @@ def findings(cases: Cases, n_splits: int = N_SPLITS) -> Findings:
                 n_sentences=len(np.unique(judges.sentence)),
                 head=head,
                 accuracy=unknown,
-                spread=Spread.of(choosing, judged),
+                spread=Spread.over_splits(choosing, judged),
                 offset=OFFSETS[offset],
                 by_offset=unknown,
                 chance=float(judges.chance.mean()),

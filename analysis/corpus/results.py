@@ -110,7 +110,7 @@ class Survey(Shows):
             for of in self.results.findings.relations
         ]
         table = pd.DataFrame(relations, columns=["relation", "direction", "right", "low", "high", "words", "best"])
-        examples = statistics.examples.of(place)
+        examples = statistics.examples.head_frame(place)
         sentences = self.corpus.take(examples["sentence"])
         for end in ("query", "key"):
             examples[end] = [sentence.words[at] for sentence, at in zip(sentences, examples[end], strict=True)]

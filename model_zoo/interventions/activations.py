@@ -50,7 +50,7 @@ def _run(loaded: LoadedModel, encodings: Sequence[Encoding], wanted: set[At]) ->
     longest = max(map(len, encodings))
     with torch.inference_mode(), loaded.recording(longest) as calls, places.changing(loaded, of_modules):
         output = loaded.encoder(**loaded.inputs(encodings), **options)
-        batch = running.batch_of(loaded, range(len(encodings)), encodings, output, calls)
+        batch = running.batch_of(loaded, range(len(encodings)), encodings, output, calls, with_maps=bool(options))
         for layer, name in wanted - of_modules.keys():
             recorded[layer, name] = _of_attention(batch, layer, name.removeprefix("attention."))
     return recorded

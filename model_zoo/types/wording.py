@@ -18,7 +18,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def check_range(whose: str, noun: str, number: int, n: int) -> None:
-    """Raises InvalidInput for a number, from 0, of which there is none such."""
+    """Raises InvalidInput for a number that is not among the first ``n``, counted from 0."""
     if not 0 <= number < n:
         raise InvalidInput(f"{whose} has {counted(n, noun)}, 0 to {n - 1}, and no {noun} {number}. Choose another.")
 
