@@ -61,7 +61,7 @@ class Results(Shows):
 class HeadSurvey(Shows):
     """One head. ``label`` is its kind by the rules of ``analysis.heads``; ``measures`` has a row a measure (value, low,
     high), ``relations`` a row a relation, found most often first: right (low to high) of the words that judge, and best
-    where it was chosen for the relation. ``examples`` are as in ``Examples.of``, with the words and the text.
+    where it was chosen for the relation. ``examples`` are as in ``Examples.head_frame``, with the words and the text.
     """
 
     layer: int
@@ -103,7 +103,8 @@ class Survey(Shows):
         if (layer, head) not in statistics.every_head():
             heads = ", ".join(f"layer {at}: {n}" for at, n in enumerate(statistics.heads))
             raise InvalidInput(f"{self.model} has no head ({layer}, {head}). Both count from 0. Its heads: {heads}.")
-        place, row = statistics.place(layer, head), self.to_frame().iloc[statistics.place(layer, head)]
+        place = statistics.place(layer, head)
+        row = self.to_frame().iloc[place]
         measures = [(name, row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in statistics.defined()]
         relations = [
             (*of.relation, *(float(end[place]) for end in statistics.right(of.relation)), of.n_judged, of.head == place)
